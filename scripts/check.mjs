@@ -3,11 +3,11 @@ import os from 'node:os';
 import { join } from 'node:path';
 import { setUp } from './setup.mjs';
 import { readJson, repositoryRoot, toolPath } from './support/root.mjs';
-import { run } from './support/run.mjs';
+import { exitLike, run } from './support/run.mjs';
 import { giveUp, seconds } from './support/say.mjs';
 import { listFiles } from './support/source-files.mjs';
 
-// Runs all static checks. `npm run check -- --only lint,types` selects.
+// Runs all static checks. `npm run check -- --only lint,types` selects; `npm run check -- --shape` prints the measured shape.
 
 /** In the order in which they start: the long ones first, so that the short ones fill the gaps. */
 const checks = [
@@ -30,13 +30,18 @@ const checks = [
 ];
 
 const startedAt = Date.now();
-const selected = selectChecks(process.argv.slice(2));
-await setUp({ build: selected.some(({ needsBuild }) => needsBuild) });
-const failed = await runAll(selected);
-console.log(
-  failed.length === 0 ? `all good, ${seconds(startedAt)}` : `failed: ${failed.join(', ')}, ${seconds(startedAt)}`,
-);
-process.exitCode = failed.length === 0 ? 0 : 1;
+const args = process.argv.slice(2);
+if (args.join(' ') === '--shape') exitLike(await run(process.execPath, script('check-shape.mjs'), { inherit: true }));
+else await checkAll(selectChecks(args));
+
+async function checkAll(selected) {
+  await setUp({ build: selected.some(({ needsBuild }) => needsBuild) });
+  const failed = await runAll(selected);
+  console.log(
+    failed.length === 0 ? `all good, ${seconds(startedAt)}` : `failed: ${failed.join(', ')}, ${seconds(startedAt)}`,
+  );
+  process.exitCode = failed.length === 0 ? 0 : 1;
+}
 
 function selectChecks(args) {
   const names = checks.map(({ name }) => name);

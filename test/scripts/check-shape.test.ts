@@ -21,9 +21,11 @@ it.each([
   expect(code).toBe(mark === '✓' ? 0 : 1);
 });
 
-it('[G42] the repository passes', async () => {
-  const { stdout } = await runNode([`${scripts}/check-shape.mjs`]);
+it('[G42, G46] the repository passes, and `npm run check -- --shape` prints the table', async () => {
+  const { stdout, code } = await runNode([`${scripts}/check.mjs`, '--shape']);
   expect(stdout).toMatch(/✓ exported names with a doc comment/);
+  expect(stdout).toMatch(/✓ source lines +\d+/);
+  expect(code).toBe(0);
 });
 
 function filesOf(name: string, count: number, content: string): Record<string, string> {

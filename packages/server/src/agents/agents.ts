@@ -64,7 +64,7 @@ export function createAgents({ store, clock, ids, checkModel = () => {} }: Agent
         checkNotArchived(record);
         checkVersion(record, params.version);
         const data = await updateDefinition(record, params, findIn(workspaceId));
-        // One that has a model which it could not be given any more can still be changed otherwise.
+        // An agent whose model is no longer allowed can still be changed in other fields.
         if (params.model !== undefined) checkModel(workspaceId, data.model.id);
         if (isSame(record, data)) return toAgent(record);
         const change = { workspaceId, id, updatedAt: clock.now(), data, ifVersion: record.version };
@@ -99,7 +99,7 @@ function checkNotArchived({ id, archivedAt }: AgentRecord): void {
   if (archivedAt !== null) throw agentError('agent_archived', `${id} is archived`);
 }
 
-/** Also for an update that would change nothing: a caller that names a version wants to know that it is still the newest. */
+/** Checked even if the update changes nothing: a caller that names a version wants to know that it is still the newest. */
 function checkVersion({ id, version }: AgentRecord, wanted: number | undefined): void {
   if (wanted === undefined || wanted === version) return;
   throw agentError('version_conflict', `the update of ${id} was made on version ${wanted}, and it is at ${version}`);

@@ -11,7 +11,7 @@ import type {
 import type { AgentRecord } from '../store/records.ts';
 import { spellOut, type StoredMultiagent } from './multiagent.ts';
 
-/** What the store keeps of each version: everything resolved and filled in, as it will be shown. */
+/** A stored version of an agent: all references are resolved and defaults filled in. */
 export interface AgentDefinition {
   readonly name: string;
   readonly description: string | null;
@@ -43,7 +43,7 @@ export function toAgent(record: AgentRecord): Agent {
   };
 }
 
-/** What a thread needs to know of it. */
+/** The part of an agent that a thread needs. */
 export function toSnapshot(record: AgentRecord): AgentSnapshot {
   const { name, description, system, model, tools, mcp_servers, skills } = definitionOf(record);
   return {

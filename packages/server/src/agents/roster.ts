@@ -23,8 +23,8 @@ export interface RosterOwner {
 }
 
 /**
- * What is sent becomes what is kept: each member is pinned to the version that it has now, so that a later change of it
- * does not change its coordinators unseen.
+ * Converts a roster from a request to its stored form: each agent is pinned to its present version, so that a later change of the agent
+ * does not silently change its coordinators.
  */
 export async function resolveMultiagent(
   params: MultiagentParams,
@@ -50,7 +50,7 @@ export async function checkNames(
   find: FindAgent,
 ): Promise<void> {
   const names: (string | undefined)[] = [];
-  // One by one: definitions from before they had a limit are too large to be in memory all at once.
+  // One by one: definitions of older versions had no limit, and all of them together may be too large for memory.
   for (const member of membersOf(multiagent)) {
     const record = member.type === 'self' ? undefined : await find(member.id, member.version);
     if (member.type === 'self') names.push(owner.name);
@@ -65,7 +65,7 @@ export async function checkNames(
     throw agentError('roster_name_repeated', `two members of the roster are called ${repeated}`);
 }
 
-/** What a coordinator calls a copy of itself. */
+/** The name by which a coordinator delegates to a copy of itself. */
 const RESERVED_NAME = 'self';
 
 /** To store what will never happen, and to say that it was stored, would be a lie. */

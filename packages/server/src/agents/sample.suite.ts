@@ -11,7 +11,7 @@ import type { Store } from '../store/store.ts';
 import { type CreateStore, withStore } from '../store/suite/samples.suite.ts';
 import { type Agents, createAgents } from './agents.ts';
 
-/** What the tests of agents and environments work with. */
+/** The objects that tests of agents and environments use. */
 export interface AgentsSample {
   readonly store: Store;
   readonly clock: ManualClock;
@@ -21,7 +21,7 @@ export interface AgentsSample {
 
 export type WithAgents = (run: (sample: AgentsSample) => Promise<void>) => () => Promise<void>;
 
-/** The same tests on every store: the rules do not depend on where things are kept. */
+/** Runs the tests on every store: the rules do not depend on the implementation. */
 export function onEachStore(suite: (withAgents: WithAgents) => void): void {
   const folder = mkdtempSync(join(tmpdir(), 'fleetloom-agents-'));
   afterAll(() => rmSync(folder, { recursive: true }));

@@ -29,7 +29,7 @@ export interface SessionAgentRequest {
   readonly agent: SessionAgentParams;
 }
 
-/** What a session keeps of the agent that it is created with. Later changes of the agent do not reach it. */
+/** The copy of an agent that a session is created with. Later changes of the agent do not affect the session. */
 export async function resolveSessionAgent({ store, workspaceId, agent }: SessionAgentRequest): Promise<SessionAgent> {
   const params = typeof agent === 'string' ? ({ type: 'agent', id: agent } as const) : agent;
   const record = await readAgent(store, workspaceId, params.id, params.version);
@@ -65,7 +65,7 @@ export function updateSessionAgent(agent: SessionAgent, params: SessionAgentUpda
   return updated;
 }
 
-/** Each part that is given replaces the agent's as a whole; id and version stay those of the agent. */
+/** Each given part replaces that of the agent as a whole; id and version do not change. */
 function override(agent: AgentSnapshot, params: AgentWithOverridesParams): AgentSnapshot {
   const { model, system, tools, mcp_servers: servers, skills } = params;
   return {
@@ -78,7 +78,7 @@ function override(agent: AgentSnapshot, params: AgentWithOverridesParams): Agent
   };
 }
 
-/** By their ids. That one was archived after it had been pinned changes nothing for its coordinators. */
+/** Reads roster agents by id. Archiving an agent does not affect coordinators that pinned it. */
 async function readMembers(
   store: Pick<Store, 'agents'>,
   workspaceId: string,
@@ -87,7 +87,7 @@ async function readMembers(
   const references = membersOf(multiagent).filter((member) => member.type === 'agent');
   const members = new Map<string, RosterMember>();
   let bytes = 0;
-  // One by one: definitions from before they had a limit are too large to be in memory all at once.
+  // One by one: definitions of older versions had no limit, and all of them together may be too large for memory.
   for (const { id, version } of references) {
     const member = toSnapshot(await readAgent(store, workspaceId, id, version));
     bytes += jsonBytesAtLeast(member);

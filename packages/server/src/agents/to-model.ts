@@ -16,7 +16,7 @@ export function toModel(params: string | ModelConfigParams | null, before?: Mode
   };
 }
 
-/** What the Messages API does with a request that says nothing of it, whatever the model. */
+/** The effort that the Messages API uses by default, for every model. */
 const DEFAULT_EFFORT = 'high';
 
 function readParams(params: string | ModelConfigParams | null): ModelConfigParams {

@@ -68,7 +68,7 @@ export function toSkills(skills: readonly SkillParams[]): readonly Skill[] {
   return skills.map(({ type, skill_id, version }) => ({ type, skill_id, version: version ?? 'latest' }));
 }
 
-/** Nothing and the empty text are the same. */
+/** Treats null and undefined like an empty text. */
 export function toText(text: string | null | undefined): string | null {
   return text === undefined || text === '' ? null : text;
 }
@@ -105,7 +105,7 @@ function checkDefinition(definition: AgentDefinition): void {
   checkSize('the definition', definition);
 }
 
-/** Behind the check of tools: what is nested too deep cannot be measured. */
+/** Must run after the check of tools: a value that is nested too deep cannot be measured. */
 export function checkSize(what: string, definition: object): void {
   const { definitionBytesMax: bytesMax } = baseLimits;
   const bytes = findExcessBytes(definition, bytesMax);

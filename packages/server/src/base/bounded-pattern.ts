@@ -5,15 +5,15 @@ import { compilePattern, type LinearMatch, type LinearPattern, PatternError } fr
 /** A pattern that may run in the server process: its running time is bounded before it starts. */
 export interface BoundedPattern {
   readonly source: string;
-  /** Instructions of its program; 0 if it needs none. */
+  /** Number of instructions of the compiled pattern; 0 if it needs none. */
   readonly size: number;
-  /** Whether the pattern occurs anywhere in the text. Throws a {@link PatternError} where that takes more than is left. */
+  /** Whether the pattern occurs in the text. Throws a {@link PatternError} if that takes more than the rest of the budget. */
   test(text: string, budget?: WorkBudget): boolean;
-  /** The last of the matches from the left, if there is one; the same holds for it, and each match counts. */
+  /** The last of all matches, found from the left. Each match uses the budget. */
   findLast(text: string, budget?: WorkBudget): LinearMatch | undefined;
 }
 
-/** How much may be done, e.g. for one request. A step takes about 10 ns. */
+/** A number of steps that may be used, for example by one request. A step takes about 10 ns. */
 export class WorkBudget {
   #left: number;
 
@@ -33,7 +33,7 @@ export class WorkBudget {
 }
 
 /**
- * Compiles a pattern from outside. One that is too long, or stands for too large a program, is refused before it is
+ * Compiles a pattern from outside. A pattern that is too long, or whose program would be too large, is rejected before it is
  * compiled, which takes time too.
  *
  * @example
@@ -49,7 +49,7 @@ export function compileBounded(source: string): BoundedPattern {
   return toBounded(pattern);
 }
 
-/** Whether a text is part of another one, at the expense of the same budget. */
+/** Whether a text contains another one. Uses the same budget. */
 export function includesText(text: string, wanted: string, budget: WorkBudget): boolean {
   budget.take(cutText(wanted, baseLimits.patternCharsMax), plainSteps(text));
   return text.includes(wanted);
@@ -59,9 +59,9 @@ function checkSize(size: number, sizeMax: number, unit: string): void {
   if (size > sizeMax) throw new PatternError(`has ${size} ${unit}, and ${sizeMax} are allowed: make it shorter`);
 }
 
-/** For patterns that stand for one text, at the beginning, at the end or anywhere: V8 finds it faster than any program. */
+/** A plain search for patterns that match a single text at the beginning, at the end or anywhere: V8 finds it faster. */
 function toPlainTest(source: string): ((text: string) => string | undefined) | undefined {
-  // The echo of any length looks whether there is something.
+  // The pattern of the scripted echo matches any text that is not empty.
   if (source === ANYTHING.source) return (text) => ANYTHING.exec(text)?.[0];
   const [, start, body = '', end] = PLAIN.exec(source) ?? [];
   if (start === undefined) return undefined;
@@ -73,7 +73,7 @@ function toPlainTest(source: string): ((text: string) => string | undefined) | u
 }
 
 const ANYTHING = /\S/;
-/** Characters without a meaning, or punctuation behind a backslash. */
+/** Characters without a special meaning, or escaped punctuation. */
 const PLAIN = /^(\^?)((?:[^\\^$.|?*+()[\]{}]|\\[!-/:-@[-^`{-~])*)(\$?)$/;
 
 function toPlain(source: string, find: (text: string) => string | undefined): BoundedPattern {
@@ -97,7 +97,7 @@ function plainSteps(text: string): number {
 }
 
 const PLAIN_SEARCH_STEPS = 10;
-/** What V8 looks through in the time of a step. */
+/** Characters that V8 searches in the time of one step. */
 const CHARS_PER_STEP = 4;
 
 function toBounded(pattern: LinearPattern): BoundedPattern {
@@ -116,7 +116,7 @@ function toBounded(pattern: LinearPattern): BoundedPattern {
       budget.take(source, stepsOf(text));
       for (const match of pattern.findAll(text)) {
         last = match;
-        // To find the next one it may have to scan the whole rest, whose start is unknown.
+        // Finding the next match may scan the whole rest of the text.
         budget.take(source, stepsOf(text));
       }
       return last;
@@ -124,7 +124,7 @@ function toBounded(pattern: LinearPattern): BoundedPattern {
   };
 }
 
-/** What a character takes besides the instructions, and a search besides its characters. */
+/** Steps for each character beside its instructions, and for each search beside its characters. */
 const CHARACTER_STEPS = 16;
 const SEARCH_STEPS = 50;
 
@@ -133,7 +133,7 @@ function isEmpty(items: Iterable<unknown>): boolean {
 }
 
 /**
- * How large the program of a pattern becomes at most: repetitions are written out. Patterns that are not valid may give any
+ * The largest size that the compiled pattern can have: repetitions are written out. Invalid patterns may return any
  * number.
  */
 export function estimateSize(source: string): number {
@@ -153,14 +153,14 @@ export function estimateSize(source: string): number {
   return sums.reduce((sum, size) => sum + size, 0);
 }
 
-/** A group's beginning, a quoted part, an escape, a class, a repetition, or any other character. */
+/** The start of a group, a quoted part, an escape, a class, a repetition, or any other character. */
 const TOKEN =
   /\((?:\?(?:P?<[^>]*>|[a-zA-Z-]*:?))?|\\Q.*?(?:\\E|$)|\\[pP](?:\{[^}]*\}|.)|\\[\s\S]|\[\^?\]?(?:\\[\s\S]|\[:\^?[a-z]+:\]|[^\]\\])*\]|\{\d+(?:,\d*)?\}|[\s\S]/gs;
 
-/** Classes of Unicode have hundreds of ranges, and each is looked at when a program is made. */
+/** Size of a Unicode class: it has hundreds of ranges, and compiling visits each of them. */
 const CLASS_SIZE = 20;
 
-/** How often something is written out. */
+/** How often a repeated part is written out. */
 function countOf(repetition: string): number {
   const [least = 0, most = 0] = repetition.slice(1, -1).split(',').map(Number);
   return Math.max(1, least + 1, most);

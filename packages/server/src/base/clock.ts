@@ -1,8 +1,8 @@
 /** The source of time. It is injected everywhere, so that a test can replay any run exactly. */
 export interface Clock {
-  /** Milliseconds since 1970, for what people read. Jumps, also back, when the machine's time is set. */
+  /** Milliseconds since 1970, for times that people read. May jump, also back, when the machine's clock is set. */
   now: () => number;
-  /** Milliseconds since some moment, for measuring how long something takes. Never goes back. */
+  /** Milliseconds since an arbitrary moment, for measuring durations. Never goes back. */
   steady: () => number;
 }
 
@@ -14,9 +14,9 @@ export const systemClock: Clock = {
 
 /** A clock that stands still until it is advanced. */
 export interface ManualClock extends Clock {
-  /** Time passes. */
+  /** Advances both clocks. */
   advance: (ms: number) => void;
-  /** Sets the wall clock, as an administrator would; no time passes. */
+  /** Sets the wall clock, as an administrator would. The steady clock does not change. */
   setNow: (ms: number) => void;
 }
 

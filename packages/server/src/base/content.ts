@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from './json/json.ts';
 
-// What people, models and tools say to each other, in the words of the Messages API: it travels from the route through
-// the log to the model and back without being translated. Fields that we do not know travel with it.
+// Content of people, models and tools in the format of the Messages API. It passes from the route through
+// the log to the model and back without conversion, unknown fields included.
 
 export interface TextBlock {
   readonly type: 'text';
@@ -52,7 +52,7 @@ export type AssistantBlock =
   | ToolUseBlock
   | OpaqueBlock;
 
-/** A block of a kind that we do not know. It is sent back to the model unchanged; no other code reads it. */
+/** A block of an unknown type. It is sent back to the model unchanged; no other code reads it. */
 export interface OpaqueBlock {
   readonly type: 'opaque';
   readonly raw: JsonObject;

@@ -1,7 +1,7 @@
 import type { ErrorKind, FleetloomError } from './errors.ts';
 import { RequestError } from './request-error.ts';
 
-/** An error on its way to another node. */
+/** An error as it is sent to another node. */
 export interface ErrorData {
   readonly code: string;
   readonly kind: ErrorKind;
@@ -15,10 +15,10 @@ export function fromError(error: FleetloomError): ErrorData {
   return { code, kind, message, ...(error instanceof RequestError && { details: error.details }) };
 }
 
-/** The error again, with the message that it had. */
+/** Restores an error with its original message. */
 export function toError({ code, kind, message, details = {} }: ErrorData): RequestError {
   const error = new RequestError({ code, kind, problem: message, advice: '', details });
-  // It has its advice already.
+  // The message already contains the advice.
   error.message = message;
   return error;
 }

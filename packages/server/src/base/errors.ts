@@ -2,19 +2,19 @@ import { cutText } from '@fleetloom/protocol/fleet';
 import { baseLimits } from './limits.ts';
 
 /**
- * Whose turn it is now. `caller`: the request has to be changed. `retryable`: the same request may work later.
- * `terminal`: it never will, and no other one would. Which status of HTTP that is, only `http` knows.
+ * What would make the request succeed. `caller`: changing the request. `retryable`: sending the same request later.
+ * `terminal`: nothing would. Only the `http` folder maps it to a status.
  */
 export type ErrorKind = 'caller' | 'retryable' | 'terminal';
 
-/** The parts of an error; its message is made of the problem and the advice. */
+/** The parts of an error. Its message consists of the problem and the advice. */
 export interface FleetloomErrorFields {
-  /** For programs: stays the same when the words change, e.g. `agent_archived`. */
+  /** For programs; does not change when the message is reworded, for example `agent_archived`. */
   code: string;
   kind: ErrorKind;
-  /** What is wrong, without full stop: `agent_01… is archived`. */
+  /** What is wrong, without a full stop: `agent_01… is archived`. */
   problem: string;
-  /** What to do about it, without full stop: `create a session with another agent`. */
+  /** What to do about it, without a full stop: `create a session with another agent`. */
   advice: string;
   cause?: unknown;
 }
@@ -42,7 +42,7 @@ export class FleetloomError extends Error {
   }
 }
 
-/** `problem: advice`, each cut where it is too long; the advice keeps at least half of the room. */
+/** `problem: advice`, each cut if it is too long; at least half of the length is for the advice. */
 function toMessage(problem: string, advice: string): string {
   const end = `: ${cut(advice, baseLimits.errorMessageCharsMax / 2)}`;
   return `${cut(problem, baseLimits.errorMessageCharsMax - end.length)}${end}`;

@@ -19,14 +19,14 @@ export class FairTurns {
     this.#ofOwnerMax = ofOwnerMax;
   }
 
-  /** Work that waits. */
+  /** Number of waiting pieces of work. */
   get waitingCount(): number {
     let count = 0;
     for (const own of this.#waiting.values()) count += own.size;
     return count;
   }
 
-  /** Runs the work when it is the owner's turn. Undefined: the signal came before, and the work was not begun. */
+  /** Runs the work when it is the owner's turn. Undefined: the signal was aborted before, and the work did not begin. */
   async run<Result>(
     owner: string,
     signal: AbortSignal,
@@ -71,7 +71,7 @@ export class FairTurns {
     const [begin] = own;
     this.#remove(owner, begin!);
     if (own.size > 0) {
-      // To the end: the other owners come first now.
+      // Moved to the end: the other owners are next.
       this.#waiting.delete(owner);
       this.#waiting.set(owner, own);
     }

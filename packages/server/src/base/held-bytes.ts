@@ -1,5 +1,5 @@
 /**
- * Counts bytes that are held in memory, such as parts of messages that have not ended. Several counters of the same
+ * Counts bytes held in memory, such as parts of incomplete messages. Several counters of the same
  * bytes, one for each connection and one for all, are chained by `within`.
  */
 export class HeldBytes {

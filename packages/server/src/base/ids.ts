@@ -1,6 +1,6 @@
 import { baseLimits } from './limits.ts';
 
-/** What an id belongs to, in the words of the wire. */
+/** The prefix of an id, which is the kind of its object, as on the wire. */
 export type IdPrefix =
   | 'agent'
   | 'env'
@@ -38,14 +38,14 @@ export interface IdSources {
 
 /** Makes ids that sort by their time of creation. */
 export interface Ids {
-  /** A new id. What follows its prefix sorts after that of every id made before, whatever their prefixes. */
+  /** A new id. Without its prefix, it sorts after every id created before. */
   next<Prefix extends IdPrefix>(prefix: Prefix): Id<Prefix>;
 }
 
 /**
- * Ids that sort as text in the order of their making: the prefix, `_01`, ten characters of time and twelve of chance.
+ * Ids that sort as text in the order of their creation: the prefix, `_01`, ten characters of time and twelve random ones.
  *
- * Within a millisecond, and while the clock is set back, the chance part counts up instead of being drawn again.
+ * Within a millisecond, and while the clock is set back, the random part is incremented instead of being drawn again.
  *
  * @example
  * const ids = createIds({ now: Date.now, random: Math.random });
@@ -56,7 +56,7 @@ export function createIds({ now, random }: IdSources): Ids {
   // 60 bits do not fit into one number, so there are two halves.
   let high = 0;
   let low = 0;
-  /** Time and high half as text: they change rarely, and the text is most of the work. */
+  /** Time and high half as text: they change rarely, and formatting them is most of the work. */
   let head = '';
 
   return {
@@ -78,7 +78,7 @@ export function createIds({ now, random }: IdSources): Ids {
   function countUp(): void {
     low++;
     if (low < HALF) return;
-    // Once in a billion ids of one millisecond. When both halves are full the time moves on ahead of the clock.
+    // Once in a billion ids of one millisecond. When both halves are full, the time of ids moves ahead of the clock.
     if (high + 1 === HALF) return draw(checkTime(time + 1));
     low = 0;
     high++;
@@ -86,7 +86,7 @@ export function createIds({ now, random }: IdSources): Ids {
   }
 }
 
-/** When an id was made; undefined if it is not one of ours. */
+/** The creation time of an id; undefined if `createIds` did not create it. */
 export function timeOfId(id: string): number | undefined {
   const text = ID_FORM.exec(id)?.[1];
   return text === undefined
@@ -96,7 +96,7 @@ export function timeOfId(id: string): number | undefined {
 
 /** The digits of Crockford's base 32, which ASCII sorts by their value: no i, l, o and u, which are easily misread. */
 const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz';
-/** Which form of id this is. The services whose wire we speak begin theirs with it too. */
+/** The version of the format. Ids of the hosted service begin with it, too. */
 const FORM = '01';
 const TIME_CHARS = 10;
 const HALF_CHARS = 6;

@@ -12,7 +12,7 @@ export function inBackground(work: PromiseLike<unknown>, report: Report): void {
   work.then(undefined, report);
 }
 
-/** Reports where there is no reporter of its own: on stderr, as a warning of the process. */
+/** The report function of code without one of its own: a warning of the process, on stderr. */
 export const reportAsWarning: Report = (error) => process.emitWarning(error instanceof Error ? error : String(error));
 
 /** For work whose failure changes nothing, such as cancelling a stream that is already broken. */

@@ -12,7 +12,7 @@ import { yieldToEventLoop } from './yield-to-event-loop.ts';
  */
 export async function inSlices<Result>(work: Generator<void, Result>, signal?: AbortSignal): Promise<Result> {
   for (;;) {
-    // The work that ran before leaves `isRunning` as it is when it resumes this one: no third work gets in between.
+    // The previous work leaves `isRunning` set when it resumes this one, so that no third one runs in between.
     if (isRunning) await new Promise<void>((resolve) => waiting.push(resolve));
     isRunning = true;
     try {
@@ -31,7 +31,7 @@ export async function inSlices<Result>(work: Generator<void, Result>, signal?: A
   }
 }
 
-/** Runs the same work without a pause, where it is known to be short. */
+/** Runs the same work without a pause. Only for work that is known to be short. */
 export function atOnce<Result>(work: Generator<void, Result>): Result {
   for (;;) {
     const step = work.next();
@@ -52,7 +52,7 @@ export function atOnce<Result>(work: Generator<void, Result>): Result {
 export class Stride {
   #units = 0;
 
-  /** A unit is a value that is looked at; texts are counted by their length. */
+  /** Counts one visited value, or a text by its length. Returns whether the caller should yield. */
   isOver(chars = 0): boolean {
     this.#units += 1 + chars / CHARS_PER_UNIT;
     if (this.#units < STRIDE_UNITS) return false;
@@ -61,7 +61,7 @@ export class Stride {
   }
 }
 
-/** 256 values, or 64 Ki characters, take about 100 µs to be checked or written. */
+/** Checking or writing 256 values, or 64 Ki characters, takes about 100 µs. */
 const STRIDE_UNITS = 256;
 const CHARS_PER_UNIT = 256;
 

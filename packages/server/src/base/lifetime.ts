@@ -52,7 +52,7 @@ export async function withLifetime<Result>(start: (lifetime: Lifetime) => Promis
   try {
     return await start(lifetime);
   } catch (error) {
-    // The reason of the failed start is the one to report.
+    // The error of the failed start is the one to report.
     await lifetime.close().catch(() => undefined);
     throw error;
   }

@@ -1,12 +1,12 @@
-/** Numbers that several folders share. Each has a test at its edge. */
+/** Limits that several folders share. Each has a test at its edge. */
 export const baseLimits = {
-  /** Longest message of an error. What a caller sent may be part of it, and that has any length. */
+  /** Longest message of an error. It may quote the caller, whose text has any length. */
   errorMessageCharsMax: 1_000,
   /** Latest time that an id can hold: ten characters of five bits. It is in the year 37658. */
   idTimeMsMax: 2 ** 50 - 1,
   /** The longest wait of one timer of Node, some 25 days. */
   timerMsMax: 2 ** 31 - 1,
-  /** A pattern from outside, and the instructions that it stands for: to make so many takes up to 20 ms. */
+  /** Length of a pattern from outside, and its compiled instructions: compiling that many takes up to 20 ms. */
   patternCharsMax: 1_000,
   patternSizeMax: 1_000,
   /** Steps of all patterns of one request: characters of the text times instructions. One takes about 10 ns. */
@@ -17,11 +17,11 @@ export const baseLimits = {
   loopLagTickMs: 50,
   loopLagWindowMs: 15_000,
   loopBusyMs: 500,
-  /** Background work that no caller waits for: its slice, its rest as a multiple of the slice, and its longest rest. */
+  /** Background work that no caller waits for: its slice, its pause as a multiple of the slice, and its longest pause. */
   paceSliceMs: 1,
   paceRestFactor: 4,
   paceRestMsMax: 50,
-  /** Removing what agents have written: operations at once, names read at a time, and the rest as a multiple of a slice. */
+  /** Removing directories of agents: concurrent operations, names read at a time, and the pause as a multiple of a slice. */
   removalOperationsMax: 2,
   removalEntriesRead: 64,
   removalRestFactor: 1,
@@ -29,18 +29,18 @@ export const baseLimits = {
   removalTurnMs: 250,
   /** Directories that were moved up and are remembered. The others are found by reading the directory again. */
   removalMovedMax: 1_000,
-  /** How long a stop of the server removes what is left to remove. The next start continues. */
+  /** How long a stopping server continues to remove discarded directories. The next start removes the rest. */
   removalStopMs: 3_000,
   /** When a removal that failed is tried again, and how often before the next start. */
   removalRetryMs: 60_000,
   removalAttemptsMax: 5,
-  /** How much of the heap that V8 allows may be used before what needs much of it is refused. */
+  /** The share of V8's heap limit above which requests that need much memory are rejected. */
   heapShareMax: 0.7,
-  /** What is left of that share when idle sessions are let go at once. */
+  /** The free share of the heap below which idle sessions are released at once. */
   heapShortShare: 0.2,
   /** One request's body, as the official API allows. */
   bodyBytesMax: 32 * 1024 * 1024,
-  /** Levels of a JSON body: a few more than content may have, for what is around it. */
+  /** Levels of a JSON body: a few more than content may have, for the fields around it. */
   bodyDepthMax: 600,
   /** Values of a JSON body, containers included: what is checked within 100 ms. */
   bodyValuesMax: 50_000,
@@ -52,16 +52,16 @@ export const baseLimits = {
   requestTimeoutMs: 120_000,
   /** How long a connection without requests is kept. Longer than clients and proxies keep theirs, so that they close first. */
   keepAliveTimeoutMs: 75_000,
-  /** How many the process may open where the machine does not say. */
+  /** Assumed limit of open files where the system does not report one. */
   descriptorsElsewhere: 4_096,
-  /** How long a connection that was refused has to read why. */
+  /** How long a rejected connection is kept open so that the client can read the reason. */
   lingerMs: 1_000,
   /** The name of an agent, an environment, an MCP server or a tool of one. */
   nameCharsMax: 256,
   /** A name that a model can call. */
   toolNameCharsMax: 128,
   webFetchUrlCharsMax: 2_000,
-  /** How deep it is nested. Node reads JSON of any depth, and cannot write what it has read from a few thousand levels on. */
+  /** Nesting of content. Node parses JSON of any depth, but cannot serialise more than a few thousand levels. */
   contentDepthMax: 500,
   /** The names that a program gives to agents, calls, blocks and requests. */
   foreignNameCharsMax: 512,
@@ -70,7 +70,7 @@ export const baseLimits = {
   planTaskCharsMax: 500,
   /** The beginning of a text where only a hint of it is wanted. */
   excerptCharsMax: 200,
-  /** Attempts after the first one that failed, before the turn is given up. */
+  /** Retries of a failed model request before the turn fails. */
   requestRetriesMax: 5,
   /**
    * The definition of an agent or an environment as JSON. The longest system prompt, description and metadata take at most 700 kB

@@ -3,22 +3,22 @@ import { RE2JS, RE2JSException } from 're2js';
 /** A pattern from outside (a user, an agent, a script), matched in time linear in the text: no backtracking. */
 export interface LinearPattern {
   readonly source: string;
-  /** Instructions of its program: how many steps one character of a text may take. */
+  /** Number of compiled instructions, which is the most steps for one character of a text. */
   readonly size: number;
   /** Whether the pattern occurs anywhere in the text. */
   test(text: string): boolean;
-  /** Each match from the left. Finding one is linear; finding all may take that long for each of them. */
+  /** All matches from the left. Finding one match takes linear time. */
   findAll(text: string): Iterable<LinearMatch>;
 }
 
 /** A match with its groups. */
 export interface LinearMatch {
   readonly text: string;
-  /** What the groups have matched, in their order; undefined for one that took no part. */
+  /** The text of each group, in order; undefined for a group that did not take part. */
   readonly groups: readonly (string | undefined)[];
 }
 
-/** The pattern is not in the syntax of RE2, or is too large. The message says what is wrong with it. */
+/** The pattern is not valid RE2 syntax, or too large. The message contains the reason. */
 export class PatternError extends Error {
   override readonly name = 'PatternError';
 }
@@ -32,7 +32,7 @@ export function compilePattern(source: string): LinearPattern {
   return {
     source,
     size: compiled.programSize(),
-    // Not a matcher: that also finds where it occurs, which takes up to 400 times as long for large repetitions.
+    // Not a matcher: a matcher also finds the position, which takes up to 400 times as long for large repetitions.
     test: (text) => compiled.test(text),
     findAll: (text) => findAll(compiled, text),
   };
@@ -55,7 +55,7 @@ function* findAll(compiled: RE2JS, text: string): Generator<LinearMatch> {
   }
 }
 
-/** What JavaScript has and RE2 has not is named; everything else is described by the library. */
+/** Names JavaScript syntax that RE2 lacks; the library describes all other errors. */
 function describe(source: string, message: string): string {
   const plain = message.replace(/^error parsing regexp: /, '');
   const missing = UNSUPPORTED.find(({ sign }) => sign.test(plain) && sign.test(source));

@@ -14,7 +14,7 @@ export interface LoopLag {
   close(): void;
 }
 
-/** Measures the delay of a timer again and again. `onTick` runs with each measurement. */
+/** Measures the delay of a repeating timer. `onTick` runs with each measurement. */
 export function watchLoopLag(clock: Pick<Clock, 'steady'>, schedule: Schedule, onTick: () => void = () => {}): LoopLag {
   const windowTicks = baseLimits.loopLagWindowMs / baseLimits.loopLagTickMs;
   let last = 0;
@@ -64,7 +64,7 @@ export function watchLoopLag(clock: Pick<Clock, 'steady'>, schedule: Schedule, o
   }
 }
 
-/** A share of the last moments, after a part of them in which it was `share`. */
+/** Exponential smoothing: the previous share and a new one that was measured for `passedMs`. */
 export function smoothShare(before: number, share: number, passedMs: number): number {
   return before + Math.min(1, passedMs / baseLimits.loopBusyMs) * (share - before);
 }

@@ -1,7 +1,7 @@
 import type { ManualClock } from './clock.ts';
 import type { Schedule } from './schedule.ts';
 
-/** Timers that go off when a test says that time has passed. */
+/** Timers that run when a test advances the clock. */
 export function createManualSchedule(clock: ManualClock) {
   const timers = new Set<{ at: number; run: () => void }>();
   const schedule: Schedule = (run, delayMs) => {

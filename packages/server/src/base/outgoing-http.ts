@@ -5,11 +5,11 @@ import type { LookupFunction } from 'node:net';
 /** Sends requests to untrusted servers. Unlike `fetch` it takes the addresses to connect to, and bounds what precedes a body. */
 export interface Connections {
   /**
-   * Sends a request and gives the answer when its headers have come. Redirects are not followed and nothing is unpacked.
-   * Rejects with an error that has a `code`. The caller reads the answer, or drops it with {@link dropBody}.
+   * Sends a request and resolves with the response when its headers have arrived. Redirects are not followed, and nothing is decompressed.
+   * Rejects with an error that has a `code`. The caller reads the response, or drops it with {@link dropBody}.
    */
   send(request: OutgoingRequest): Promise<IncomingAnswer>;
-  /** Closes connections that are kept for the next request. Those of requests under way end with their signals. */
+  /** Closes idle connections. Connections of requests in progress end with the signals of their requests. */
   close(): void;
 }
 
@@ -20,9 +20,9 @@ export interface OutgoingRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | undefined;
   readonly signal: AbortSignal;
-  /** How long there may be no connection. */
+  /** How long connecting may take. */
   readonly connectMs: number;
-  /** In the place of the lookup of the system: only the addresses that it gives are connected to. */
+  /** Replaces the system's lookup: only addresses that it returns are connected to. */
   readonly lookup?: LookupFunction | undefined;
 }
 
@@ -54,12 +54,12 @@ export function openConnections(): Connections {
         const patience = setTimeout(() => sent.destroy(withCode('ETIMEDOUT', 'no connection in time')), connectMs);
         let interim = 0;
         sent.on('error', reject);
-        // Answers before the answer, such as 102. A peer could send them without end.
+        // Interim responses, such as 102. A peer could send them without end.
         sent.on('information', () => {
           if (++interim > INTERIM_MAX) sent.destroy(withCode('ERR_INTERIM_ANSWERS', 'too many interim answers'));
         });
         sent.on('response', (answer) => {
-          // Reading the answer reports the error; after that it needs a listener all the same.
+          // Reading the response reports the error, but a listener is needed afterwards, too.
           answer.on('error', () => {});
           resolve(answer);
         });
@@ -78,7 +78,7 @@ export function openConnections(): Connections {
   };
 }
 
-/** A short rest is read, so that the connection can be used again. Where there is more, the connection is closed. */
+/** Reads the rest of a short body, so that the connection can be reused. With a longer rest, the connection is closed. */
 export function dropBody(answer: IncomingAnswer): void {
   let bytes = 0;
   const patience = setTimeout(() => answer.destroy(), DROP_MS).unref();

@@ -1,6 +1,6 @@
 import { type ErrorKind, FleetloomError } from './errors.ts';
 
-/** An error that the server itself finds. What it means in HTTP is decided where all errors are: in to-error-answer.ts. */
+/** An error that the server detects. Its HTTP status is defined in to-error-answer.ts, like that of all errors. */
 export function requestError(code: RequestErrorCode, problem: string, more: RequestErrorFields = {}): RequestError {
   const { kind, advice } = meanings[code];
   return new RequestError({ code, kind, problem, advice, ...more });
@@ -8,11 +8,11 @@ export function requestError(code: RequestErrorCode, problem: string, more: Requ
 
 /** Optional parts of an error that a client receives. */
 export interface RequestErrorFields {
-  /** Instead of the usual one. */
+  /** Replaces the default advice of the code. */
   readonly advice?: string;
-  /** What programs need beside the code, as `error.details` has it on the wire. */
+  /** Data for programs beside the code; `error.details` on the wire. */
   readonly details?: Readonly<Record<string, unknown>>;
-  /** After how many seconds it may work. */
+  /** Seconds after which a retry may succeed. */
   readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
 }

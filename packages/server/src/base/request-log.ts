@@ -1,4 +1,4 @@
-/** What is logged about a request once its response has ended. It contains no secrets: no key, no query, no body. */
+/** The log entry of a request, written when its response has ended. It contains no secrets: no key, no query, no body. */
 export interface RequestLogEntry {
   readonly requestId: string;
   readonly method: string;
@@ -9,10 +9,10 @@ export interface RequestLogEntry {
   readonly status: number;
   readonly durationMs: number;
   readonly isStream: boolean;
-  /** Whether the client got everything. */
+  /** Whether the client received the whole response. */
   readonly isComplete: boolean;
   readonly workspaceId: string | undefined;
-  /** Which key, by its public id. */
+  /** The public id of the key. */
   readonly credentialId: string | undefined;
   readonly errorCode: string | undefined;
 }

@@ -31,7 +31,7 @@ function isDatabaseFull(error: unknown): boolean {
   );
 }
 
-/** The connection is lost or impossible, or a statement has waited for longer than its limit. */
+/** Whether the connection was lost or cannot be made, or a statement exceeded its time limit. */
 export function isDatabaseAway(error: unknown): boolean {
   return causesOf(error).some(
     (each) =>

@@ -6,8 +6,8 @@ export type Schedule = (run: () => void, delayMs: number) => Cancel;
 export type Cancel = () => void;
 
 /**
- * Real timers. They do not keep a process alive that has nothing else to do. A wait that is longer than a timer holds is
- * made of several: such a timer would fire at once, and a caller that schedules again would loop without end.
+ * Real timers. They do not keep a process alive. A wait that is longer than the limit of a timer is
+ * made of several timers: a single one would fire at once, and a caller that schedules again would loop without end.
  */
 export const systemSchedule: Schedule = (run, delayMs) => {
   const { timerMsMax } = baseLimits;

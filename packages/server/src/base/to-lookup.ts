@@ -1,6 +1,6 @@
 import { isIP, type LookupFunction } from 'node:net';
 
-/** A lookup that gives the addresses that were checked, whatever the name resolves to by now. */
+/** A lookup that returns the addresses that were checked, whatever the name resolves to now. */
 export function toLookup(addresses: readonly string[]): LookupFunction {
   const found = addresses.map((address) => ({ address, family: isIP(address) }));
   return (_, options, done) => {

@@ -1,6 +1,6 @@
 /**
- * What the work comes to, or an error as soon as the signal is aborted: its reason, unless `toError` makes another one. For
- * work that cannot be stopped; it continues, and its outcome is ignored then.
+ * Resolves with the result of the work, or rejects as soon as the signal is aborted: with its reason, unless `toError` maps it. For
+ * work that cannot be stopped: it continues, and its result is ignored.
  */
 export async function untilAborted<Result>(
   work: Promise<Result>,

@@ -23,7 +23,7 @@ export function yieldToEventLoop(sliceMs: number = baseLimits.loopSliceMs): Prom
   return new Promise((resolve) => waiting.push(resolve));
 }
 
-/** Undefined: no caller has asked in this turn. */
+/** When the first caller of this turn asked; undefined before. */
 let turnStartedAt: number | undefined;
 const waiting: (() => void)[] = [];
 

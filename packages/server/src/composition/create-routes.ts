@@ -233,5 +233,5 @@ export function createOpenEndpoints(
   });
 }
 
-/** What a browser shows when an authorization server has sent it back. */
+/** The page that a browser shows after an authorization server has redirected back. */
 const PAGE = '/connected.html';

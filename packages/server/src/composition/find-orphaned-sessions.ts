@@ -10,7 +10,7 @@ import { isStoreError } from '../store/store-errors.ts';
 /** Where files of sessions are, and how old an orphan must be. */
 export interface OrphanedSessionsOptions {
   readonly store: Pick<Store, 'documents' | 'heads'>;
-  /** Where it is noted to which database the files belong. */
+  /** The file that records which database the files belong to. */
   readonly mark: string;
   /** Directories whose entries are called after sessions. */
   readonly directories: readonly string[];

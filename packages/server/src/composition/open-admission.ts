@@ -5,7 +5,7 @@ import { Admission, type AdmissionKind } from '../http/connections/admission.ts'
 import { httpLimits } from '../http/limits.ts';
 import type { Store } from '../store/store.ts';
 
-/** What delays requests: the store, the log and the event loop. */
+/** The parts that can delay requests: the store, the log and the event loop. */
 export interface AdmissionSources {
   readonly store: Pick<Store, 'connections'>;
   readonly log: { oldestWriteMs(): number };

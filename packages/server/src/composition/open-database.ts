@@ -46,7 +46,7 @@ const noTls = 'switch TLS on in the database, or send everything in the clear wi
 const notVerified =
   'name its certificate authority with ?sslrootcert=<file> in the URL, or with NODE_EXTRA_CA_CERTS; --database-tls unverified does not check it';
 
-/** What Node and PostgreSQL call it. */
+/** Advice by error code of Node or PostgreSQL. */
 const adviceOf: Readonly<Record<string, string | undefined>> = {
   ECONNREFUSED: unreachable,
   ECONNRESET: unreachable,
@@ -82,7 +82,7 @@ function innermost(error: Error): Error {
   return first instanceof Error ? innermost(first) : error;
 }
 
-/** Where it is, without who may use it. */
+/** The address of the database without user and password. */
 function toAddress(url: string): string {
   if (!URL.canParse(url)) return 'that was given';
   const { host, pathname } = new URL(url);

@@ -24,14 +24,14 @@ import type { SandboxState } from '../tools/sandbox/sandbox.ts';
 import { HostResolver } from '../tools/network/host-resolver.ts';
 import { createProgramNetwork } from './program-network.ts';
 
-/** What the operator decides about the claude program. */
+/** The operator's options for the claude program. */
 export type ClaudeCodeChoice = ProgramChoice;
 
 /** The options of a server that concern program engines. */
 export interface ProgramServerOptions {
   /** The operator's choice for each program engine, by its name: `{ 'claude-code': { workspaces: ['wrkspc_default'] } }`. False: not used. */
   readonly programs?: Readonly<Record<string, ProgramChoice | false | undefined>> | undefined;
-  /** The same as `programs['claude-code']`, for the claude program. */
+  /** An alias of `programs['claude-code']`. */
   readonly claudeCode?: ClaudeCodeChoice | false | undefined;
 }
 
@@ -77,7 +77,7 @@ export interface OpenedPrograms {
 
 type CheckOptions = (models: readonly string[], metadata: Readonly<Record<string, string | null>>) => Promise<void>;
 
-/** What every program engine does regardless of the model. */
+/** Operations of program engines that do not depend on a model. */
 export type AllPrograms = Pick<ProgramEngine, 'forget' | 'listKept' | 'reap' | 'close'>;
 
 /** Opens every registered program engine, for the workspaces that the operator allows. */
@@ -159,7 +159,7 @@ export async function forgetGone(programs: AllPrograms, store: Pick<Store, 'head
 function toAll(engines: readonly ProgramEngine[]): AllPrograms {
   return {
     forget: async (sessionId) => {
-      // One after another: the last engine of a kind removes what others have kept, whose programs have to be closed by then.
+      // One after another: the last engine of a kind removes files of the others, whose programs must be closed by then.
       for (const engine of engines) await engine.forget(sessionId);
     },
     listKept: async () => [...new Set((await Promise.all(engines.map((engine) => engine.listKept()))).flat())],
@@ -202,7 +202,7 @@ function toHost(parts: OpenProgramsOptions, name: string, choice: ProgramChoice)
         loginHosts,
         resolveHost: resolver.forSession(),
       });
-      // What the operator has named with its port is reached on that port.
+      // A host that the operator has named with a port is reached on that port.
       const ownHosts = networking?.type === 'limited' ? loginHosts : [...loginHosts, ...(allowedPrivateHosts ?? [])];
       const proxy = await openEgress?.(sessionId, networking ?? { type: 'unrestricted' }, ownHosts);
       if (proxy === undefined) return network;

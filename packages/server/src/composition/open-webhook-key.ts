@@ -5,7 +5,7 @@ import { writePrivateFile } from '../keys/write-private-file.ts';
 import type { Store } from '../store/store.ts';
 import { parseWebhookKey, toWebhookKey, type WebhookKey } from '../webhooks/webhook-key.ts';
 
-/** Where the key for webhooks is kept: in a file of its own, or with other nodes in a database, sealed with their secret. */
+/** Where the webhook key is stored: in a file, or, shared by nodes, in the database, encrypted with their secret. */
 export type WebhookKeyLocation =
   | { readonly file: string }
   | { readonly store: Pick<Store, 'documents'>; readonly secret: string };

@@ -17,7 +17,7 @@ export interface OpenWebhooks extends Omit<WebhooksOptions, 'addresses' | 'key'>
   readonly choice: WebhookChoice | undefined;
   readonly store: Store;
   readonly dataDirectory: string;
-  /** What seals the key where nodes share it in the store. */
+  /** The secret that encrypts the key if nodes share it in the store. */
   readonly secret: string | undefined;
 }
 

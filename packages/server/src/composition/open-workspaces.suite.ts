@@ -18,7 +18,7 @@ export interface TestWorkspaces {
   /** Plans a workspace for a new session, and returns the id of the session. */
   readonly add: (params: Omit<DirectoryResourceParams, 'type'>) => Promise<string>;
   readonly resourceOf: (sessionId: string) => DirectoryResource;
-  /** The same on what this one has left, as after a crash. */
+  /** Opens workspaces on the same files again, as after a crash. */
   readonly again: (options?: TestWorkspacesOptions) => Promise<TestWorkspaces>;
 }
 

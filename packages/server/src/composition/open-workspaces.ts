@@ -31,7 +31,7 @@ import { createSnapshots, type Snapshots } from '../workspaces/snapshots/snapsho
 import { findUserHome, readUserRules } from '../workspaces/snapshots/user-rules.ts';
 import { createWorkspaces, type Workspaces } from '../workspaces/workspaces.ts';
 
-/** What the operator decides about workspaces. */
+/** The operator's options for workspaces. */
 export interface WorkspaceServerOptions {
   /** Directories below which sessions may work on files of this machine. Default: none. */
   readonly allowedDirectories?: readonly string[] | undefined;
@@ -41,7 +41,7 @@ export interface WorkspaceServerOptions {
   readonly snapshotFileBytesMax?: number | undefined;
 }
 
-/** What the workspaces of a server depend on. */
+/** The parts that the workspaces of a server need. */
 export interface OpenWorkspacesOptions extends WorkspaceServerOptions {
   readonly store: Pick<Store, 'documents' | 'sessions' | 'threads' | 'read' | 'now'>;
   readonly dataDirectory: string;
@@ -68,7 +68,7 @@ export interface OpenedWorkspaces {
   readonly snapshots: Snapshots;
   /** The worktrees of threads that work apart. */
   readonly threadWorkspaces: ThreadWorkspaces;
-  /** What agents changed in the workspaces on this disk. */
+  /** Creates the API for changes in the workspaces on this disk. */
   readonly toChanges: (owner: ChangesOwner) => Changes;
   readonly toSources: (
     resources: Pick<SessionResources, 'addSource'>,
@@ -86,7 +86,7 @@ export const SNAPSHOTS = 'snapshots';
 /** Opens the workspaces of a server. */
 export function openWorkspaces(options: OpenWorkspacesOptions): OpenedWorkspaces {
   const { store, directory, stateDirectory, resourceStore, repositorySources: repositories, remover } = options;
-  // It exists: the server has prepared it.
+  // The directory exists: the server has prepared it.
   const dataDirectory = realpathSync(options.dataDirectory);
   const { openSandbox = () => openBubblewrap({ findProgram }), wrapGit = (plain) => plain } = options;
   const findGit = createGitFinder();

@@ -7,7 +7,7 @@ import { isPublicAddress } from '../tools/network/is-public-address.ts';
 
 /** Which hosts a program in the sandbox may reach. */
 export interface ProgramNetworkOptions {
-  /** Of the session's environment. */
+  /** The networking of the session's environment. */
   readonly networking: Networking | undefined;
   /** Hosts that may be private, as `host` or `host:port`. */
   readonly allowedPrivateHosts?: readonly string[] | undefined;
@@ -16,7 +16,7 @@ export interface ProgramNetworkOptions {
   readonly resolveHost: ResolveHost;
 }
 
-/** The same rules for programs as for tools: what the environment allows, and nothing on this machine or a private network. */
+/** Applies the rules of tools to programs: hosts that the environment allows, and no host on this machine or a private network. */
 export function createProgramNetwork(options: ProgramNetworkOptions): ProgramNetwork {
   const { networking, allowedPrivateHosts = [], loginHosts = [], resolveHost } = options;
   const rules = toNetworkRules(networking);

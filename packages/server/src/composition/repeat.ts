@@ -1,6 +1,6 @@
 import type { Schedule } from '../base/schedule.ts';
 
-/** What is repeated, and how often. */
+/** The work to repeat, and its interval. */
 export interface RepeatOptions {
   readonly run: () => Promise<void>;
   readonly everyMs: number;

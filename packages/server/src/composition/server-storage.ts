@@ -65,7 +65,7 @@ import { openWorkspaces, SNAPSHOTS, type WorkspaceServerOptions } from './open-w
 import type { DocumentRecord } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 
-/** What a server stores beside the log: in its data directory, or shared with other nodes in a database. */
+/** Everything that a server stores: in its data directory, or in a database that nodes share. */
 export interface ServerStorage {
   readonly owner: string;
   readonly files: FileStore;
@@ -81,7 +81,7 @@ export interface ServerStorage {
   readonly discardWorkspace: (sessionId: string) => Promise<void>;
   /** The worktrees of threads that work apart. */
   readonly threadWorkspaces: ThreadWorkspaces;
-  /** What agents changed in their workspaces, on whichever node they are. */
+  /** Opens the API for changes in workspaces, on any node. */
   readonly openChanges: (sessions: OwnedSessions) => Changes;
   readonly outputs: SessionOutputs;
   readonly repositories: Repositories;
@@ -111,7 +111,7 @@ export interface ServerStorage {
   readonly close: () => Promise<void>;
 }
 
-/** What is done with workspaces by the owners of their sessions. */
+/** Operations on workspaces that the owner of the session executes. */
 export type OwnedSessions = Pick<Sessions, 'logApplied' | 'discardWorkspace' | 'restoreWorkspace' | 'mergeChanges'>;
 
 function toOwnerOfChanges(sessions: OwnedSessions): ChangesOwner {
@@ -125,7 +125,7 @@ function toOwnerOfChanges(sessions: OwnedSessions): ChangesOwner {
   };
 }
 
-/** What the storage of a server needs. */
+/** Options of the storage of a server. */
 export interface ServerStorageOptions extends WorkspaceServerOptions {
   readonly store: Store;
   readonly dataDirectory: string;
@@ -242,7 +242,7 @@ export async function openNodeStorage(options: ServerStorageOptions): Promise<Se
   const owner = toOwner(nodeId, randomUUID());
   const nodes = await openNodeRegistry({ store, nodeId, instance: owner, directoryLock, clock, onProblem });
   const workspacesDirectory = sharedWorkspaces ?? join(dataDirectory, 'workspaces');
-  // What belongs to shared workspaces is shared like them.
+  // The state of shared workspaces is shared, too.
   const stateDirectory = sharedWorkspaces === undefined ? dataDirectory : join(sharedWorkspaces, '.sources');
   const resourceStore = createResourceDocuments(store);
   const backups = createSnapshotBackups({ store, onProblem });
@@ -309,7 +309,7 @@ export async function openNodeStorage(options: ServerStorageOptions): Promise<Se
       keepMs: 2 * nodeLimits.nodeMessageWaitMs,
       onSwept: ({ id }: DocumentRecord) => store.blobs.delete(answerBlob(id)),
     },
-    // Of sessions that were never made, because a node was killed.
+    // Leftovers of sessions that were never created because a node was killed.
     { kind: MOUNTING, keepMs: compositionLimits.mountingMs, onSwept: createMountSweep(store, resourceStore) },
     { kind: REPOSITORY_TOKENS, isOfSession: true },
     { kind: SNAPSHOT_BACKUP, isOfSession: true, onSwept: ({ id }: DocumentRecord) => backups.remove(id) },

@@ -4,7 +4,7 @@ import type { DatabaseWatch } from '../http/server/require-database.ts';
 import type { Store } from '../store/store.ts';
 import { compositionLimits } from './limits.ts';
 
-/** What is watched, and where an outage and its end are reported. */
+/** The database to watch, and the receiver of outages and their end. */
 export interface WatchOptions {
   readonly store: Pick<Store, 'now'>;
   readonly schedule: Schedule;

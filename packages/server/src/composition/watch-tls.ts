@@ -5,7 +5,7 @@ import { type LoadedTls, loadTls, type TlsFiles } from '../http/server/tls.ts';
 import { compositionLimits } from './limits.ts';
 import { repeat } from './repeat.ts';
 
-/** What is watched, and what is done with new certificates. */
+/** The files to watch, and the receiver of new certificates. */
 export interface WatchTlsOptions {
   readonly files: TlsFiles;
   readonly onChange: (tls: LoadedTls) => void;
@@ -41,7 +41,7 @@ export function watchTls({ files, onChange, schedule, onProblem }: WatchTlsOptio
     seen = await toMark(files);
     onChange(await loadTls(files));
   };
-  // One after the other: a slow one must not put what it has read in the place of newer certificates.
+  // One after the other: a slow reload must not replace newer certificates with older ones.
   const reload = () => (loading = loading.catch(() => {}).then(load));
   const look = async () => {
     const mark = await toMark(files);
@@ -55,7 +55,7 @@ export function watchTls({ files, onChange, schedule, onProblem }: WatchTlsOptio
 
 const MISSING = 'missing';
 
-/** What changes with the content of a file, also where it is a link that leads to another one now. */
+/** A mark that changes with the content of the files, also if a link now leads to another file. */
 async function toMark({ cert, key, clientCa }: TlsFiles): Promise<string> {
   const paths = [cert, key, ...(clientCa === undefined ? [] : [clientCa])];
   const marks = await Promise.all(

@@ -13,7 +13,7 @@ import type { EnvironmentRecord } from '../store/records.ts';
 import { environmentError } from './environment-errors.ts';
 import { toConfig } from './to-config.ts';
 
-/** What the store keeps of an environment. */
+/** An environment as it is stored. */
 export interface EnvironmentDefinition {
   readonly name: string;
   readonly description: string | null;
@@ -36,7 +36,7 @@ export function createDefinition(params: EnvironmentCreateParams & EnvironmentRe
   });
 }
 
-/** What is left out stays. Only a description can be cleared, so null says nothing of the other fields. */
+/** Absent fields do not change. Only a description can be cleared, so null leaves all other fields unchanged. */
 export function updateDefinition(
   record: EnvironmentRecord,
   params: EnvironmentUpdateParams & EnvironmentResourcesParams,

@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts';
 
 /** Waiting polls of this server, and the workers that polled recently. */
 export interface Pollers {
-  /** What `look` finds, now or as soon as something is queued, unless the time is over or the caller has stopped waiting. */
+  /** Resolves with the result of `look`, now or as soon as work is queued; undefined when the time is over or the caller has left. */
   until<Found>(
     look: () => Promise<Found | undefined>,
     blockMs: number,

@@ -52,7 +52,7 @@ function toPackages(params: PackagesParams): Packages {
   return { type: 'packages', ...(Object.fromEntries(lists) as Record<PackageManager, readonly string[]>) };
 }
 
-/** What managers would read as an option, or a shell as more than one word. */
+/** Rejects names that a package manager would read as an option, or a shell as several words. */
 function checkSpecs(params: PackagesParams): void {
   if ((params.apt ?? []).length > 0) {
     const problem = 'config.packages.apt: apt installs into the system as root, and sandboxes have neither';

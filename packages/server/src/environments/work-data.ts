@@ -2,7 +2,7 @@ import type { Work, WorkState } from '@fleetloom/protocol/managed-agents';
 import type { WorkRecord } from '../store/records.ts';
 import type { NewWork } from '../store/records.ts';
 
-/** What the record of an item of work says beside its columns. Times are milliseconds since 1970. */
+/** The data in the record of an item of work that has no column of its own. Times are milliseconds since 1970. */
 export interface WorkData {
   readonly metadata: Readonly<Record<string, string>>;
   readonly acknowledged_at: number | null;
@@ -37,7 +37,7 @@ export function toWork(record: WorkRecord, now: number): Work {
   const { metadata, acknowledged_at, started_at, latest_heartbeat_at, stop_requested_at, stopped_at } =
     workDataOf(record);
   const state = stateOf(record, now);
-  // What is queued again has lost its worker, and what that one did counts no more.
+  // An item that is queued again has lost its worker, whose times no longer apply.
   const isHeld = state !== 'queued';
   return {
     type: 'work',

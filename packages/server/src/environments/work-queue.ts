@@ -42,7 +42,7 @@ export interface QueueAt {
   readonly environmentId: string;
 }
 
-/** One item of a queue. */
+/** The position of an item of work. */
 export interface WorkAt extends QueueAt {
   readonly workId: string;
   /** The only session that the caller may access. */
@@ -113,7 +113,7 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
         const data = workDataOf(before);
         isHeld = isLeased(before) && isExpected(data, expected);
         if (!isHeld) return undefined;
-        // Each one differs from the one before, because it is what the next one is compared with.
+        // Each heartbeat has a different time, because the next one is compared with it.
         const now = Math.max(clock.now(), (data.latest_heartbeat_at ?? 0) + 1);
         const leaseMs = ttlMs ?? data.ttl_ms;
         const beat = { latest_heartbeat_at: now, started_at: data.started_at ?? now, ttl_ms: leaseMs };

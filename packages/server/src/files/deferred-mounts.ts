@@ -20,7 +20,7 @@ export interface DeferredMounts extends Mounts {
 export interface DeferredMountsOptions {
   readonly store: Pick<Store, 'blobs' | 'documents'>;
   readonly resourceStore: ResourceStore;
-  /** Where it is noted what each workspace of this disk has. */
+  /** The directory that records which files each workspace on this disk has. */
   readonly directory: string;
   readonly onProblem: (problem: unknown) => void;
 }
@@ -61,7 +61,7 @@ export function createDeferredMounts({
         for (const { mount_path: path } of gone) await removeSessionFile(workspace, path);
         for (const resource of fresh) {
           const open = () => Readable.from(blobs.read(blobOf(resource)), { objectMode: false });
-          // What agents have put in its place stays; they can do without the file, and the session goes on.
+          // A file that agents created at this path is kept; the session continues without the mounted file.
           await putSessionFile(workspace, resource.mount_path, open).catch(onProblem);
         }
         await writeNote(sessionId, wanted);
@@ -95,7 +95,7 @@ export function createMountSweep({ blobs }: Pick<Store, 'blobs'>, resourceStore:
   };
 }
 
-/** What is being mounted at this moment. */
+/** The kind of documents that record mounts in progress. */
 export const MOUNTING = 'mounting';
 
 function blobOf({ id }: Pick<FileResource, 'id'>): string {

@@ -11,7 +11,7 @@ export async function discardFailedSession<Result>(
   try {
     return await make();
   } catch (error) {
-    // What cannot be found out, or removed, is looked for again at the next start.
+    // If the look-up or the removal fails, the next start repeats it.
     const isMade = await store.heads([sessionId]).then(
       (heads) => heads.has(sessionId),
       () => true,

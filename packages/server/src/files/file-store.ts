@@ -27,7 +27,7 @@ import { isOutOfResources } from '../base/resource-error.ts';
 export interface FileStore {
   /** Writes the content as it arrives. It becomes a file of the workspace only when it is kept. */
   receive(workspaceId: string, content: AsyncIterable<Uint8Array>): Promise<Received>;
-  /** Nothing that has expired. */
+  /** Finds a file that has not expired. */
   find(workspaceId: string, id: string): Promise<FileMetadata | undefined>;
   /** The newest first. */
   list(workspaceId: string, range: FileRange): Promise<FoundFiles>;
@@ -35,7 +35,7 @@ export interface FileStore {
   delete(workspaceId: string, id: string): Promise<boolean>;
   /** Its bytes. They never change. */
   content(id: string): Readable;
-  /** Whosever it is. For what was checked when it was sent. */
+  /** Reads a file of any workspace. Only for ids that were checked when they were sent. */
   read(id: string): Promise<{ readonly metadata: FileMetadata; readonly content: Buffer } | undefined>;
 }
 
@@ -57,7 +57,7 @@ export interface FileStoreOptions {
   readonly directory: string;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Of one workspace. */
+  /** The largest number of files of one workspace. */
   readonly filesMax?: number;
   readonly bytesMax?: number;
   /** Receives damaged files. By default a warning of the process. */
@@ -211,7 +211,7 @@ export async function openFileStore(options: FileStoreOptions): Promise<FileStor
     removed.clear();
   }
 
-  /** They are out of lists and counts at once, and removed from the disk one after the other. */
+  /** Expired files leave lists and counts at once, and are removed from the disk one after the other. */
   function removeExpired(workspaceId: string): void {
     const expired = index.takeExpired(workspaceId, clock.now());
     if (expired.length === 0) return;

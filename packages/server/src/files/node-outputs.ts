@@ -8,7 +8,7 @@ import { type SessionOutputs, sessionOfId } from './session-outputs.ts';
 /** How outputs are found on this node and on others. */
 export interface NodeOutputsOptions {
   readonly store: Pick<Store, 'sessions' | 'blobs'>;
-  /** Of workspaces on this disk. */
+  /** The outputs of workspaces on this disk. */
   readonly local: SessionOutputs;
   /** The node that has the workspace of a session; undefined if it is this one or none. */
   readonly findOther: (sessionId: string) => Promise<string | undefined>;
@@ -18,7 +18,7 @@ export interface NodeOutputsOptions {
   ) => Promise<{ readonly answer: JsonObject; done(): Promise<void> } | undefined>;
 }
 
-/** What sessions have put out on the disks of several nodes. Content goes through the store, in pieces. */
+/** Output files of sessions on the disks of several nodes. Their content is passed through the store in pieces. */
 export function createNodeOutputs({ store, local, findOther, ask }: NodeOutputsOptions): SessionOutputs {
   return {
     list: async (workspaceId, sessionId) => {
@@ -94,7 +94,7 @@ export function answerOutputs(local: SessionOutputs, blobs: Store['blobs']) {
   };
 }
 
-/** Where the content for an answer is, until it is read. */
+/** The id of the blob with the content of a response, until it is read. */
 export function answerBlob(questionId: string): string {
   return `node_answer_${questionId}`;
 }

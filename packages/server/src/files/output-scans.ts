@@ -7,20 +7,20 @@ import { requestError } from '../base/request-error.ts';
  * may already have passed what the caller has just written.
  */
 export class OutputScans<Result> {
-  /** Of sessions whose scan has not begun. */
+  /** Sessions whose scan has not begun. */
   readonly #waiting = new Map<string, Promise<Result>>();
   readonly #lanes = new Map<string, Lane>();
 
   async share(workspaceId: string, sessionId: string, scan: () => Promise<Result>): Promise<Result> {
     const result = await (this.#waiting.get(sessionId) ?? this.#begin(workspaceId, sessionId, scan));
-    // One caller in each turn of the event loop: each has a page to write.
+    // One caller per turn of the event loop, because each of them writes a page.
     await yieldToEventLoop(0);
     return result;
   }
 
   #begin(workspaceId: string, sessionId: string, scan: () => Promise<Result>): Promise<Result> {
     const lane = this.#lanes.get(workspaceId) ?? { last: Promise.resolve(), scans: 0 };
-    // The one that runs does not wait.
+    // The running scan is not counted.
     if (lane.scans > fileLimits.outputScansWaitingMax) {
       throw requestError('too_many_requests', `${lane.scans - 1} lists of outputs of this workspace are waiting`);
     }

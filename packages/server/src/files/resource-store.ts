@@ -10,7 +10,7 @@ import { isStoreError } from '../store/store-errors.ts';
 /** Which files sessions have mounted, and what their workspaces are made from. */
 export interface ResourceStore {
   read(sessionId: string): Promise<readonly MountedResource[]>;
-  /** Of many sessions at once; those that have none may be left out. */
+  /** The resources of many sessions at once. Sessions without resources may be absent. */
   readAll(sessionIds: readonly string[]): Promise<ReadonlyMap<string, readonly MountedResource[]>>;
   /** Calls `toNext` again after a conflicting change. If it throws, nothing changes. */
   change(

@@ -15,7 +15,7 @@ import { OUTPUTS_PATH } from '../tools/workspace/session-paths.ts';
 import { OutputPaths } from './output-paths.ts';
 import { OutputScans } from './output-scans.ts';
 
-/** What agents have written to `/mnt/session/outputs`, as files. */
+/** The files that agents wrote to `/mnt/session/outputs`. */
 export interface SessionOutputs {
   /** Undefined if there is no such session. */
   list(workspaceId: string, sessionId: string): Promise<readonly FileMetadata[] | undefined>;
@@ -111,7 +111,7 @@ function toId(sessionId: string, path: string): string {
   return `${PREFIX}${sessionId.slice('sesn_'.length)}_${digest}`;
 }
 
-/** Whose it is. */
+/** The session of an output file. */
 export function sessionOfId(id: string): string | undefined {
   const found = /^file_out_(\w+)_[0-9a-f]{24}$/.exec(id);
   return found === null ? undefined : `sesn_${found[1]}`;

@@ -19,12 +19,12 @@ import type { FileStore } from './file-store.ts';
 import type { ResourceStore } from './resource-store.ts';
 
 /**
- * What a session has: the source of its workspace, and files that are mounted for its agents. Those are copies, so that nothing
- * that agents do changes the original.
+ * The resources of a session: the source of its workspace, and files mounted for its agents. Mounted files are copies, so that
+ * agents cannot change the original.
  */
 export interface SessionResources {
   list(sessionId: string): Promise<readonly MountedResource[]>;
-  /** Of many sessions at once; those that have none may be left out. */
+  /** The resources of many sessions at once. Sessions without resources may be absent. */
   listAll(sessionIds: readonly string[]): Promise<ReadonlyMap<string, readonly MountedResource[]>>;
   /** Adds what the workspace of a new session is made from. It stays for the lifetime of the session. */
   addSource<Source extends SourceResource>(
@@ -33,7 +33,7 @@ export interface SessionResources {
   ): Promise<Source>;
   /** Notes that the token of a repository was replaced. Undefined if the resource does not exist. */
   touch(sessionId: string, id: string): Promise<MountedResource | undefined>;
-  /** All of them or none. */
+  /** Adds all of the resources or none. */
   add(at: ResourcesAt, params: readonly FileResourceParams[]): Promise<readonly FileResource[]>;
   /** Whether it was there. The copy goes too. */
   delete(sessionId: string, id: string): Promise<boolean>;
@@ -216,7 +216,7 @@ export function createLocalMounts(openWorkspace: (sessionId: string) => Promise<
   };
 }
 
-/** What agents have made of their workspace may be in the way. */
+/** Mounting fails if agents created something else at the path. */
 async function mount(workspace: string, path: string, open: () => Readable): Promise<void> {
   await putSessionFile(workspace, path, open).catch((cause: unknown) => {
     if (!(cause instanceof ToolFailure)) throw cause;

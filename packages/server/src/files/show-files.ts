@@ -26,7 +26,7 @@ export async function showFiles(
   }
 }
 
-/** The same for programs: what is said to them, and what clients give them as results. */
+/** The same for programs: replaces files in messages and in results of clients. */
 export function showFilesToPrograms(
   engine: ProgramEngine,
   files: Pick<FileStore, 'read'>,

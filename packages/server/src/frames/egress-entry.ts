@@ -1,24 +1,24 @@
-/** What the log has of a connection of the programs of a session to another host. */
+/** How the log records a connection from the programs of a session to another host. */
 export type EgressEntry =
-  /** Nothing was sent before this was logged. */
+  /** Logged before the first byte is sent. */
   | (EgressTarget & { readonly id: string; readonly outcome: 'opened' })
   | (EgressTarget & {
-      /** That of the entry with which it was opened. */
+      /** The id of the `opened` entry. */
       readonly id: string;
       readonly outcome: 'closed';
       readonly bytes_sent: number;
       readonly bytes_received: number;
       readonly duration_ms: number;
-      /** How often the secret of each credential was put into its requests. */
+      /** How often the secret of each credential was inserted into requests of this connection. */
       readonly credentials?: Readonly<Record<string, number>>;
-      /** Why the proxy ended it. */
+      /** Why the proxy closed the connection. */
       readonly reason?: string;
     })
   | (EgressTarget & { readonly id: string; readonly outcome: 'refused'; readonly reason: string })
-  /** So many connections more were made or refused than are logged one by one. */
+  /** The number of further connections, opened or refused, that are not logged one by one. */
   | { readonly id: string; readonly outcome: 'omitted'; readonly count: number };
 
-/** Where a connection leads, as its client has asked. `tunnel`: what passes is not seen by the proxy. */
+/** The destination that the client asked for. `tunnel`: the proxy does not see the content. */
 export interface EgressTarget {
   readonly host: string;
   readonly port: number;

@@ -26,15 +26,15 @@ import type {
 } from './payload-parts.ts';
 
 /**
- * Everything that can happen in a session. What the Managed Agents wire shows carries its names, so that a view of it
- * is little more than a choice of fields; the rest is ours: `run.`, `turn.`, `tool.`, `delta.`.
+ * Everything that can happen in a session. Frames that the Managed Agents wire shows have the names of the wire, so that its view
+ * is little more than a selection of fields. The other names are ours: `run.`, `turn.`, `tool.`, `delta.`.
  *
- * `id` is the id of the event on every wire. Fields are added here, and never renamed or removed: logs outlive versions.
+ * `id` is the id of the event on every wire. Fields may be added, but never renamed or removed: a log outlives the version that wrote it.
  */
 export interface FramePayloads extends WorkspacePayloads {
-  /** Always the first frame. Together with the ones behind it, it is the whole session. */
+  /** Always the first frame. The frames from here on are the whole session. */
   'session.created': SessionCreated;
-  /** Only what changed. */
+  /** Only the fields that changed. */
   'session.updated': {
     id: string;
     title?: string | null;
@@ -60,32 +60,32 @@ export interface FramePayloads extends WorkspacePayloads {
     id: string;
     session_thread_id: string;
     agent_name: string;
-    /** What a sub-agent of one of the program's own kinds was started for: many of them have the same name. */
+    /** For sub-agents of the program's own types, of which many share a name: the task that this one was started for. */
     title?: string;
     /** An entry of the session's roster; null is the session's own agent, without its roster. */
     member: number | null;
     depth: number;
-    /** The call of `delegate` that waits for its first turn, and which of its tasks this is. */
+    /** The `delegate` call that waits for this thread's first turn, and the index of the task in that call. */
     joined_by: { readonly tool_use_id: string; readonly index: number } | null;
-    /** It works in a worktree of its own. */
+    /** The thread works in its own worktree. */
     isolation?: 'worktree';
-    /** Of a sub-agent of a program: how the program names it. */
+    /** For a sub-agent of a program: the program's id of it. */
     program_key?: string;
-    /** The call that made it, as the program names it: later lines may refer to it. */
+    /** The program's id of the tool call that started the sub-agent: later lines may refer to it. */
     program_call?: string;
   };
   /**
-   * A program is there, and names the conversation so: with that it can go on later. This and other frames of a program are
-   * logged on the thread of its main agent, those of the session's own agent on the session.
+   * A program has started. It can resume the conversation by this id later. This and other frames of a program are
+   * logged on the thread of its main agent; if that is the session's own agent, on the session.
    */
   'program.opened': { conversation: string; version: string | null };
-  /** The last message of a turn of the main agent, as the program names it: with that the conversation can be forked here. */
+  /** The program's id of the last message of a turn of its main agent: the conversation can be forked at this message. */
   'program.message': { message: string };
-  /** The session was forked: its program goes on with a copy of this conversation, up to this message; null: with none. */
+  /** The session was forked. Its program continues with a copy of this conversation up to this message; null: with an empty one. */
   'program.forked':
     | { readonly conversation: string; readonly message: string }
     | { readonly conversation: null; readonly message: null };
-  /** What the program has loaded beside the agent's definition, because the session's metadata says so. */
+  /** The settings that the program has loaded in addition to the agent's definition, as the session's metadata asks for. */
   'program.settings': {
     settings: 'project' | 'user';
     instructions: readonly string[];
@@ -95,52 +95,52 @@ export interface FramePayloads extends WorkspacePayloads {
     rules: readonly string[];
   };
   /**
-   * The program has something under way that belongs to no turn: a background command, or a scheduled wake-up. As long as
-   * it is under way the program is kept, because its process does it.
+   * The program has work in progress that belongs to no turn: a background command, or a scheduled wake-up. Until it ends
+   * the program is kept, because the work happens in its process.
    */
   'program.work_started': {
     work_id: string;
     kind: ProgramWorkKind;
     description: string;
-    /** Of a wake-up: when it no longer keeps the program, whether it was seen to fire or not. */
+    /** For a wake-up: the time after which the program is no longer kept for it, whether it fired or not. */
     until: number | null;
   };
   'program.work_ended': {
     work_id: string;
-    /** `lost`: it ended with the program that did it, for the reason given. */
+    /** `lost`: the work ended with its program, for the reason given. */
     outcome: ProgramWorkOutcome;
     reason: string | null;
   };
-  /** The caller had the program set files back to what they were before a message. */
+  /** A caller made the program restore files to their state before a message. */
   'program.files_rewound': {
     message_id: string;
-    /** The name of the key that did it. */
+    /** The name of the caller's key. */
     by: string;
-    /** As the program names them. */
+    /** Paths as the program reports them. */
     files: readonly string[];
     lines_added: number;
     lines_removed: number;
   };
-  /** A connection of programs of the session to another host: it was opened, is closed, or was refused. */
+  /** A connection from programs of the session to another host was opened, closed or refused. */
   'egress.connection': EgressEntry;
   'session.thread_status_running': ThreadStatus;
   'session.thread_status_idle': ThreadStatus & { stop_reason: StopReason; stop_details: StopDetails | null };
   'session.thread_status_rescheduled': ThreadStatus;
   'session.thread_status_terminated': ThreadStatus & { is_archived: boolean };
 
-  /** An input of a user, until the whole session is idle again. */
+  /** A run begins: from a user's input until every thread of the session is idle. */
   'run.started': { input_ids: readonly string[]; agent_name: string; message: string };
   'run.ended': {
     ok: boolean;
     stop_reason: TurnEnd;
     error: string | null;
     content: string;
-    /** Why it never began, for programs. */
+    /** Why the run never began, as a code. */
     code?: string;
   };
   'turn.started': {
     agent_name: string;
-    /** That of the thread, if it has one. */
+    /** The title of the thread, if it has one. */
     title?: string;
     model: string;
     /** Whether a program runs the thread, where that differs from the session's own agent. */
@@ -150,22 +150,22 @@ export interface FramePayloads extends WorkspacePayloads {
     task: string;
   };
   'turn.ended': { ok: boolean; stop_reason: TurnEnd; error: string | null };
-  /** The wait after a failed request is over. */
+  /** The wait after a failed model request is over. */
   'turn.retried': Record<string, never>;
-  /** What it has to say no longer fits into the window: the next request asks for a summary. */
+  /** The history no longer fits into the context window: the next model request asks for a summary. */
   'turn.overflowed': Record<string, never>;
-  /** The turn was interrupted. It ends when the running tools have stopped. */
+  /** The turn was interrupted, and ends when its running tools have stopped. */
   'turn.stopping': { is_reported: boolean };
   /** A queued message is now part of the agent's history. */
   'turn.took': {
     message_id: string;
-    /** What a program is sent. */
+    /** The content that is sent to a program. */
     content?: readonly InputBlock[];
   };
-  /** What had waited is dropped, because the turn before it failed for good. */
+  /** Queued messages are dropped, because the turn before them failed permanently. */
   'turn.flushed': { message_ids: readonly string[] };
 
-  /** Twice with the same id if it had to wait: first with `is_processed` false. */
+  /** Logged twice with the same id if the message was queued: first with `is_processed: false`. */
   'user.message': { id: string; content: readonly InputBlock[]; is_processed: boolean };
   'system.message': { id: string; content: readonly TextBlock[]; is_processed: boolean };
   'user.interrupt': { id: string; session_thread_id: string | null };
@@ -176,16 +176,16 @@ export interface FramePayloads extends WorkspacePayloads {
     deny_message: string | null;
     /** The name of the key that decided. */
     by?: string;
-    /** The rule that decided in the name of that key; null: a single decision. */
+    /** The rule by which the client decided; null: the person decided this call alone. */
     rule?: string | null;
-    /** The stored rule by which the server itself decided; left out if a client sent the decision. */
+    /** The stored rule by which the server decided; absent if a client sent the decision. */
     rule_id?: string;
-    /** Of the input that was decided about, as `canonicalSha256` has it. */
+    /** The SHA-256 of the input that was decided about, as `canonicalSha256` computes it. */
     input_sha256?: string;
-    /** With `allow`: the call runs with this input instead of the one that was decided about. */
+    /** With `allow`: the input that the call runs with instead of its own. */
     updated_input?: JsonObject;
     updated_input_sha256?: string;
-    /** With `deny`: the turn that made the call ends as well. */
+    /** With `deny`: also interrupts the turn that made the call. */
     interrupt?: true;
     not_applied?: NotApplied;
   };
@@ -194,7 +194,7 @@ export interface FramePayloads extends WorkspacePayloads {
     custom_tool_use_id: string;
     content: readonly ResultBlock[];
     is_error: boolean;
-    /** The name of the key that sent it, and the input, as for a confirmation. Results have no rules. */
+    /** The name of the sender's key, and the hash of the input, as for a confirmation. Rules do not apply to results. */
     by?: string;
     input_sha256?: string;
     not_applied?: NotApplied;
@@ -208,44 +208,44 @@ export interface FramePayloads extends WorkspacePayloads {
   };
 
   'agent.message': { id: string; content: readonly TextBlock[] };
-  /** `block` is what the model has to be given back. */
+  /** `block` is sent back to the model unchanged. */
   'agent.thinking': { id: string; block: AssistantBlock };
-  /** A block that only the model understands. */
+  /** A block that only the model can read, such as redacted thinking. */
   'agent.block': { block: AssistantBlock };
   'agent.tool_use': ToolUse & {
     kind: 'builtin' | 'session';
     runs_at: 'server' | 'worker';
-    /** It was written as a command in the text, by a model that is given its results as text too. */
+    /** The call was a command in the model's text. Such a model receives its results as text, too. */
     is_command?: true;
   };
-  /** `called_as` is the name that the model knows it by; `name` is the server's. */
+  /** `called_as` is the model's name of the tool, `name` that of the MCP server. */
   'agent.mcp_tool_use': ToolUse & { mcp_server_name: string; called_as: string };
   'agent.custom_tool_use': { id: string; call_id: string; name: string; input: Json; approval?: 'on_request' };
   /**
-   * The program waits for a decision about this call. Only calls with `approval: 'on_request'` need it; for all others the
-   * call itself is the request.
+   * The program waits for a decision about this call. Only calls with `approval: 'on_request'` have this frame; for all others the
+   * call itself requests the decision.
    */
   'approval.requested': {
     tool_use_id: string;
     kind: 'tool' | 'question' | 'plan';
-    /** In the words of the program. */
+    /** The program's own text. */
     reason: string | null;
-    /** What is decided about, where it differs from the input of the call. */
+    /** The input to decide about, if it differs from the input of the call. */
     input?: Json;
   };
-  /** A decision, or a result from outside, was handed to the program that waits for it. */
+  /** A decision, or the result of a custom tool, was delivered to the program that waits for it. */
   'answer.delivered': { answer_id: string; tool_use_id: string };
-  /** It was logged as applied, and did not reach the program: the call or the program ended first. */
+  /** The answer was logged, but did not reach the program: the call or the program ended first. */
   'answer.not_applied': { answer_id: string; tool_use_id: string; reason: NotApplied };
-  /** The intent: it is durable before anything is done, so that nothing is done twice unseen. */
+  /** The tool is about to run. Durable before it starts, so that no tool runs twice unnoticed. */
   'tool.started': {
     tool_use_id: string;
-    /** Tasks of `delegate` that found no agent, and why. */
+    /** Tasks of `delegate` that were rejected, and why. */
     refusals?: readonly { readonly index: number; readonly reason: string }[];
   };
   'agent.tool_result': ToolResultPayload & {
     tool_use_id: string;
-    /** The file as the call has left it, where the input of the call does not have its content. */
+    /** The file after the call, if the input of the call does not contain the whole content. */
     file?: { readonly path: string; readonly content: string };
   };
   'agent.mcp_tool_result': ToolResultPayload & { mcp_tool_use_id: string };
@@ -253,11 +253,11 @@ export interface FramePayloads extends WorkspacePayloads {
   'agent.thread_message_received': ThreadMessage & {
     from_session_thread_id: string;
     from_agent_name: string | null;
-    /** False: it waits for the next turn. */
+    /** False: the message is queued for the next turn. */
     is_processed: boolean;
-    /** The call of `delegate` that this answers; the tool result carries the text to the model, so no turn starts. */
+    /** The `delegate` call that this message answers. The model receives the text as the tool result, so no turn starts. */
     answers_call: string | null;
-    /** How the turn that it reports ended. */
+    /** Whether the reported turn ended with an error. */
     is_error: boolean;
   };
   /** The tasks that the agent of a program has planned, as they are now. */
@@ -274,16 +274,16 @@ export interface FramePayloads extends WorkspacePayloads {
     model_usage: UsageTotals;
     stop_reason: string | null;
     stop_details: StopDetails | null;
-    /** Of an answer: the context window of its model, in tokens. */
+    /** The context window of the model, in tokens. */
     context_window?: number;
-    /** Of an answer: commands in its text that look complete and were not run. */
+    /** Commands in the text of the response that look complete and were not run. */
     not_run?: readonly NotRun[];
   };
-  /** The request waits until its endpoint can take one more. It changes nothing, as all deltas. */
+  /** The model request is queued until its endpoint can take one more. Like all deltas, it does not change the session's state. */
   'delta.queued': { reason: QueueReason; ahead: number; until: number | null };
-  /** It is made now. */
+  /** The queued model request is made now. */
   'delta.admitted': Record<string, never>;
-  /** A block began to grow. The event with this id comes when the request ends well. */
+  /** A block begins to stream. The event with this id follows when the model request succeeds. */
   'delta.started': { id: string; block: 'text' | 'thinking' };
   'delta.text': { id: string; text: string };
   'delta.thinking': { id: string; text: string };
@@ -299,7 +299,7 @@ export type SessionFrame = {
   [Type in FrameType]: Omit<Frame, 'type' | 'payload'> & { readonly type: Type; readonly payload: FramePayloads[Type] };
 }[FrameType];
 
-/** The same before the log has given it its place. */
+/** A frame that the log has not numbered yet. */
 export type NewSessionFrame = {
   [Type in FrameType]: Omit<NewFrame, 'type' | 'payload'> & {
     readonly type: Type;
@@ -307,7 +307,7 @@ export type NewSessionFrame = {
   };
 }[FrameType];
 
-/** Only sessions write frames, so the payload has the type that its name says. */
+/** Only sessions write frames, so the payload has the type of its name. */
 export function toSessionFrame(frame: Frame): SessionFrame {
   return frame as unknown as SessionFrame;
 }

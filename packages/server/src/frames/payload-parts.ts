@@ -8,16 +8,16 @@ import type {
 import type { InputBlock, ResultBlock } from '../base/content.ts';
 import type { Json, JsonObject } from '../base/json/json.ts';
 
-/** Where in the text of an answer, all its blocks in a row, a command stands that was not run, and why it was not. */
+/** A text command that was not run, and why. The range counts characters of all text blocks of the response, joined. */
 export interface NotRun {
   readonly from: number;
   readonly to: number;
-  /** `quoted`: the thread has read it before. `cut_off`: the answer was. `too_many`: there were others before it. */
+  /** `quoted`: the thread had read the command before. `cut_off`: the response was cut off. `too_many`: earlier commands reached the limit. */
   readonly reason: 'quoted' | 'cut_off' | 'too_many';
 }
 
 /**
- * The first frame: everything that the session needs from its agent and environment, so that later changes do not
+ * The first frame. It copies everything that the session needs from its agent and environment, so that later changes do not
  * affect it.
  */
 export interface SessionCreated {
@@ -25,38 +25,38 @@ export interface SessionCreated {
   readonly environment: {
     readonly id: string;
     readonly type: 'cloud' | 'self_hosted';
-    /** What its tools may reach: as it was when the session was made, whatever becomes of the environment. */
+    /** Which hosts its tools may reach, copied from the environment when the session was created. */
     readonly networking?: Networking;
-    /** What is installed for its tools; left out if nothing is. */
+    /** The packages that are installed for its tools; absent if there are none. */
     readonly packages?: Packages;
   };
   readonly primary_thread_id: string;
   readonly title: string | null;
   readonly metadata: JsonObject;
   readonly budget: Budget | null;
-  /** How deep agents may delegate. */
+  /** The maximum depth of delegation. */
   readonly depth_max: number;
-  /** Whether what has used up its budget ends, instead of pausing until it is raised. */
+  /** Whether a session that has used up its budget ends, instead of pausing until the budget is raised. */
   readonly ends_at_budget?: boolean;
-  /** Whether commands in what agents write are run. */
+  /** Whether commands in the text of agents are run. */
   readonly text_commands?: boolean;
-  /** The members of the roster, in its order. */
+  /** The agents of the roster, in its order. */
   readonly members: readonly RosterMember[];
-  /** The session runs elsewhere and is only shown here: it accepts no input. */
+  /** The session runs elsewhere and is read-only here: it accepts no input. */
   readonly is_read_only?: boolean;
-  /** Its workspace has a source, so that its files are recorded. */
+  /** The workspace has a source, so its files are recorded. */
   readonly is_recorded?: true;
-  /** What the workspace is made from, as people name it. */
+  /** The source of the workspace, as it is displayed. */
   readonly source?: { readonly repository: string; readonly branch: string | null };
-  /** The vaults whose credentials its MCP servers are called with. */
+  /** The vaults whose credentials are used for calls of its MCP servers. */
   readonly vault_ids?: readonly string[];
   /** The name of the key of the caller. */
   readonly created_by?: string;
-  /** Everything up to the last frame of that session which is not newer than `seq` happened there. */
+  /** The session that this one was forked from. Its history up to the last frame that is not newer than `seq` is shared. */
   readonly forked_from?: { readonly session_id: string; readonly seq: number };
 }
 
-/** What a session may use up. Null where there is no bound. */
+/** What a session may spend. Null: unlimited. */
 export interface Budget {
   readonly cost_nano_usd: number | null;
   readonly tokens: number | null;
@@ -82,7 +82,7 @@ export interface StopDetails {
 /** How a turn ended. */
 export type TurnEnd = 'end_turn' | 'cancelled' | 'error' | 'refusal' | 'limit';
 
-/** `concurrency`: as many as may be are under way. `paused`: the endpoint has asked for a pause. */
+/** `concurrency`: the maximum number of requests is in progress. `paused`: the endpoint asked for a pause. */
 export type QueueReason = 'concurrency' | 'paused';
 
 /** What a model request is for. */
@@ -96,13 +96,13 @@ export interface ThreadStatus {
 
 export interface ToolUse {
   readonly id: string;
-  /** How the model names the call. Two threads may use the same one. */
+  /** The model's id of the call. Two threads may use the same id. */
   readonly call_id: string;
   readonly name: string;
   readonly input: Json;
   readonly evaluated_permission: 'allow' | 'ask' | 'deny';
   /**
-   * Calls of programs have it: the program may refuse the call on its own, and an approval exists only once an
+   * Set for calls of programs: the program may refuse the call on its own, and an approval exists only after an
    * `approval.requested` follows. Without it `evaluated_permission: 'ask'` is the request, as in logs of older versions.
    */
   readonly approval?: 'on_request';
@@ -112,30 +112,30 @@ export interface ToolResultPayload {
   readonly id: string;
   readonly content: readonly ResultBlock[];
   readonly is_error: boolean;
-  /** The call was stopped, by a user or a crash: what it had done by then is not known. */
+  /** The call was stopped by a user or a crash. What it had done by then is unknown. */
   readonly is_interrupted: boolean;
   readonly duration_ms: number;
   /** The approval that this result closes. */
   readonly closes_ask: string | null;
-  /** What closed it. */
+  /** What closed the approval. */
   readonly closed_by?: ApprovalClosedBy;
 }
 
 /**
  * `not_requested`: the program never asked, because it refused the call on its own or the call was stopped before.
- * `restart`: the process that ran the program ended. `release`: this server keeps so many idle programs and no more. `error`:
+ * `restart`: the process that ran the program ended. `release`: the server had reached its limit of idle programs. `error`:
  * the program ended on its own, or the turn failed.
  */
 export type ApprovalClosedBy = 'cancel' | 'archive' | 'limit' | 'error' | 'not_requested' | 'restart' | 'release';
 
 /**
- * Why an answer that the server had accepted changed nothing: the call no longer waited when the session took the answer up.
- * `call_ended`: the call had its result, or its turn had ended. `session_ended`: the session had ended. `restarted`, `program_ended`:
- * the server, or the program, ended before the answer was handed to the program.
+ * Why an answer that the server had accepted had no effect: the call no longer waited when the session processed the answer.
+ * `call_ended`: the call had a result, or its turn had ended. `session_ended`: the session had ended. `restarted`, `program_ended`:
+ * the server, or the program, ended before the answer was delivered to the program.
  */
 export type NotApplied = 'call_ended' | 'session_ended' | 'restarted' | 'program_ended';
 
-/** `command`: a shell command in the background. `wake_up`: a turn that the program will begin at a time. */
+/** `command`: a shell command in the background. `wake_up`: a turn that the program begins at a scheduled time. */
 export type ProgramWorkKind = 'command' | 'wake_up' | 'task';
 
 /** How background work of a program ended; `lost`: its process is gone. */
@@ -149,12 +149,12 @@ export interface ThreadMessage {
 /** A repository that could not be cloned, and why. */
 export type RepositoryProblem = Pick<RepositoryError, 'type' | 'message' | 'repository_url'>;
 
-/** What a session has to do without when a run begins. */
+/** What could not be prepared for a session when a run begins. */
 export type PreparationProblem =
   | RepositoryProblem
   /** Packages could not be installed. */
   | { readonly type: 'unknown_error'; readonly message: string }
-  /** The environment does not allow the hosts of a credential. */
+  /** The environment does not allow the hosts that a credential is for. */
   | {
       readonly type: 'credential_host_unreachable_error';
       readonly message: string;
@@ -178,16 +178,16 @@ export interface SessionError {
     | RepositoryError['type'];
   readonly message: string;
   readonly mcp_server_name?: string;
-  /** Of an error of a repository. */
+  /** Set for errors of a repository. */
   readonly repository_url?: string | null;
-  /** Of an error of a credential. */
+  /** Set for errors of a credential. */
   readonly credential_id?: string;
   readonly vault_id?: string;
   readonly reason?: string;
 }
 
 /**
- * Tokens and money. Null money: at least one model's price is not known. Money is counted in billionths of a dollar, a
+ * Tokens and cost. A null cost: the price of at least one model is unknown. Cost is counted in billionths of a dollar, as a
  * whole number, so that sums are exact in any order.
  */
 export interface UsageTotals {

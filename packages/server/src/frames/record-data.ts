@@ -2,7 +2,7 @@ import type { AgentSnapshot, SessionAgent } from '@fleetloom/protocol/managed-ag
 import type { JsonObject } from '../base/json/json.ts';
 import type { ApprovalClosedBy, Budget, StopDetails, StopReason, UsageTotals } from './payload-parts.ts';
 
-/** What the record of a session says beside its columns. */
+/** The data in the record of a session that has no column of its own. */
 export interface SessionData {
   readonly agent: SessionAgent;
   readonly environment_type: 'cloud' | 'self_hosted';
@@ -12,23 +12,23 @@ export interface SessionData {
   readonly budget: Budget | null;
   readonly usage: UsageTotals;
   readonly stop: Stopped;
-  /** Time at work, threads that overlap counted once. */
+  /** Time during which at least one thread was running. */
   readonly active: Stopwatch;
-  /** The same summed over all threads; those at work count up to when they began. */
+  /** Running time summed over all threads. The current turn of a running thread is not included. */
   readonly thread_active_ms: number;
-  /** The newest one. */
+  /** The newest run. */
   readonly run: RunRecord | null;
-  /** Messages of users that the agent has not taken up. */
+  /** Queued user messages that the agent has not processed. */
   readonly waiting_ids: readonly string[];
   /** Bytes of its content in memory, as of the last change of this record. Records of earlier versions do not have it. */
   readonly content_bytes?: number;
-  /** Left out without vaults. */
+  /** Absent without vaults. */
   readonly vault_ids?: readonly string[];
-  /** The session runs elsewhere and is only shown here. */
+  /** The session runs elsewhere and is read-only here. */
   readonly is_read_only?: boolean;
 }
 
-/** What the record of a thread says beside its columns. */
+/** The data in the record of a thread that has no column of its own. */
 export interface ThreadData {
   readonly agent: AgentSnapshot;
   readonly depth: number;
@@ -37,7 +37,7 @@ export interface ThreadData {
   readonly active: Stopwatch;
   /** When it first ran. */
   readonly started_at: number | null;
-  /** It is a sub-agent of a program, which alone sends messages to it. Older records do not have it. */
+  /** The thread is a sub-agent of a program, and only the program sends messages to it. Absent in older records. */
   readonly is_sub_agent?: true;
 }
 
@@ -45,7 +45,7 @@ export interface ThreadData {
 export interface RunRecord {
   readonly id: string;
   readonly started_at: number;
-  /** Null while it goes on. */
+  /** Null while the run is in progress. */
   readonly ended_at: number | null;
   readonly state: 'running' | 'completed' | 'failed' | 'cancelled';
   readonly agent_name: string;
@@ -58,15 +58,15 @@ export interface Stopped {
   readonly details: StopDetails | null;
 }
 
-/** Time that passes only while `since` is set. */
+/** A duration that grows only while `since` is set. */
 export interface Stopwatch {
   readonly totalMs: number;
   readonly since: number | null;
 }
 
-/** What the record of an approval says once it was withdrawn without an answer. */
+/** The data in the record of an approval that was withdrawn without an answer. */
 export interface WithdrawnData {
   readonly interrupted: true;
-  /** Left out: the call ended on its own. */
+  /** Absent: the call ended on its own. */
   readonly closed_by?: ApprovalClosedBy;
 }

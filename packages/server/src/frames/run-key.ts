@@ -1,4 +1,4 @@
-/** Under which key the session of a run is found. */
+/** The key under which the store has the session of a run. */
 export function runKey(runId: string): string {
   return `run ${runId}`;
 }

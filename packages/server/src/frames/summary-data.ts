@@ -1,7 +1,7 @@
 import type { FileCounts } from '@fleetloom/protocol/fleet';
 import type { Budget } from './payload-parts.ts';
 
-/** What a list of sessions shows beside the columns of its rows. */
+/** The data in the summary of a session that has no column of its own. */
 export interface SummaryData {
   readonly agent_id: string;
   readonly name: string;
@@ -16,7 +16,7 @@ export interface SummaryData {
   readonly needs_you: number;
   readonly threads: number;
   readonly failed_threads: number;
-  /** When each thread that waits for a model counts as stalled, the first one first. */
+  /** The times at which threads that wait for a model become stalled, in ascending order. */
   readonly stalls: readonly number[];
   readonly created_by: string | null;
   readonly is_read_only: boolean;
@@ -25,5 +25,5 @@ export interface SummaryData {
   readonly budget_state?: BudgetState | null;
 }
 
-/** Whether a bound of a session's budget is reached. */
+/** Whether a limit of the session's budget is reached. */
 export type BudgetState = 'within' | 'reached';

@@ -2,10 +2,10 @@ import type { FileCounts } from '@fleetloom/protocol/fleet';
 
 /** Frames about the recorded files of a session. Only sessions whose workspace has a source have them. */
 export interface WorkspacePayloads {
-  /** The workspace is recorded from here on. Once, before the first model request. */
+  /** Recording of the workspace begins. Logged once, before the first model request. */
   'workspace.opened': {
     id: string;
-    /** The files that the agents find, as a tree of the session's snapshots. */
+    /** The initial files, as a tree in the snapshot store of the session. */
     tree: string;
     /** The commit of the user's repository, and the branch of the session. */
     base: { readonly commit: string; readonly branch: string | null } | null;
@@ -15,33 +15,33 @@ export interface WorkspacePayloads {
   'workspace.setup': {
     id: string;
     command: string;
-    /** Null if it was stopped. */
+    /** Null if the command was stopped. */
     code: number | null;
-    /** The end of what it wrote. */
+    /** The end of its output. */
     output: string;
     is_cut: boolean;
     duration_ms: number;
   };
-  /** Files have changed since the last `workspace.…` frame. It stands before the result of the call that changed them. */
+  /** Files changed since the last `workspace.…` frame. Logged before the result of the call that changed them. */
   'workspace.changed': WorkspaceChanged;
-  /** A thread has a worktree of its own from here on. */
+  /** A thread gets its own worktree. */
   'workspace.isolated': {
     id: string;
     session_thread_id: string;
-    /** The thread whose worktree it was made from; null: from the workspace of the session. Its changes are merged there. */
+    /** The thread whose worktree this one was created from, and into which its changes are merged; null: the workspace of the session. */
     from_session_thread_id: string | null;
-    /** The files that it begins with: those of the workspace of its parent thread at that moment. */
+    /** The initial files: those of the parent thread's workspace at that moment. */
     tree: string;
-    /** Its branch in the git directory of the session; null if the workspace has no repository. */
+    /** The branch in the git directory of the session; null if the workspace has no repository. */
     branch: string | null;
   };
   /** The changes of a thread are about to be written to the workspace of its parent thread. */
   'workspace.merge_started': WorkspaceMerge & {
-    /** The files of that workspace before, and afterwards. */
+    /** The tree of that workspace before and after the merge. */
     readonly from: string;
     readonly tree: string;
   };
-  /** They are written, or are not going to be. It follows the `workspace.changed` that has the files. */
+  /** The merge is complete or abandoned. Follows the `workspace.changed` frame with the files. */
   'workspace.merge_ended': WorkspaceMerge & { readonly is_merged: boolean };
   /** Changes were written to the user's working tree or to a branch. */
   'workspace.applied': {
@@ -64,9 +64,9 @@ export interface WorkspaceMerge {
   readonly id: string;
   /** The thread whose changes they are. */
   readonly session_thread_id: string;
-  /** Its files, as they are merged. */
+  /** The tree of the thread that is merged. */
   readonly merged: string;
-  /** The call of `merge_changes`; null if a person asked for it. */
+  /** The `merge_changes` call; null if a person requested the merge. */
   readonly tool_use_id: string | null;
   /** The name of the key of that person. */
   readonly by?: string;
@@ -75,38 +75,38 @@ export interface WorkspaceMerge {
 /** What changed in the workspace. */
 export interface WorkspaceChanged {
   readonly id: string;
-  /** The thread whose own worktree it is. Absent: it is the workspace of the session. */
+  /** The thread whose own worktree changed. Absent: the workspace of the session changed. */
   readonly workspace_thread_id?: string;
-  /** Of a worktree of a thread: all changes since it began, or was merged last. */
+  /** For a thread's own worktree: all changes since it was created or last merged. */
   readonly unmerged?: UnmergedChanges;
   readonly tree: string;
-  /** The tree before. The same as `tree` if only files that are not recorded have changed. */
+  /** The tree before the change. Equal to `tree` if only files changed that are not recorded. */
   readonly parent: string;
   /**
    * `recovered`: found after a crash. The interrupted calls may have made the change, and so may the user. `outside`: in a
-   * directory of the user, while no tool call ran; made by the user, or by a process that outlived its call.
+   * directory of the user, while no tool call ran: changed by the user, or by a process that outlived its call.
    */
   readonly cause: 'tool' | 'turn' | 'setup' | 'restore' | 'merge' | 'recovered' | 'outside';
-  /** The only call in whose interval the change falls; null if there is none, or more than one. */
+  /** The call during which the change happened; null if no call ran, or several. */
   readonly tool_use_id: string | null;
-  /** The calls that may have made the change, if there are several, or if it was found after a crash. */
+  /** The calls that may have made the change, if several ran, or if the change was found after a crash. */
   readonly candidates?: readonly { readonly session_thread_id: string; readonly tool_use_id: string }[];
   /** The first of them, sorted by path. */
   readonly files: readonly ChangedFile[];
-  /** All of them, as the lines are those of all files. */
+  /** The number of changed files. The line counts include all of them, too. */
   readonly files_count: number;
   readonly lines_added: number;
   readonly lines_removed: number;
   /** What differs between the opened workspace and `tree`. Logs of earlier versions do not have it. */
   readonly since_opened?: FileCounts;
-  /** The first paths whose content is not in the tree, and why. */
+  /** The first paths whose content is not recorded in the tree, and why. */
   readonly not_recorded?: readonly { readonly path: string; readonly reason: string }[];
   readonly not_recorded_count?: number;
   /** With `restore`: the name of the key of the caller. */
   readonly by?: string;
 }
 
-/** What a thread has changed in its own worktree and was not merged yet. */
+/** The changes in a thread's own worktree that were not merged yet. */
 export interface UnmergedChanges {
   /** The first of them, sorted by path. */
   readonly files: readonly ChangedFile[];

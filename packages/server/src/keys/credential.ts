@@ -21,13 +21,13 @@ export interface ApiCredential {
   readonly kind: 'api';
   readonly id: string;
   readonly workspaceId: string;
-  /** What its owner calls it, for people. */
+  /** The name that its owner gave it. */
   readonly name?: string;
   /** Left out: every scope. */
   readonly scopes?: readonly Scope[];
   /** Left out: it may use every directory and engine that the server allows. */
   readonly limits?: KeyLimits;
-  /** From this time on it is not accepted any more. */
+  /** The time from which the key is rejected. */
   readonly expiresAt?: number;
   /** The signed-in browser that uses the key. */
   readonly login?: LoginOfCredential;
@@ -48,11 +48,11 @@ export type CredentialKind = Credential['kind'];
 /** Where secrets are looked up. */
 export interface Credentials {
   find(secret: string): Promise<Credential | undefined>;
-  /** The same as of the last look, for when it is not possible to look. */
+  /** The result of the last look-up, for times when the store is unavailable. */
   readonly findKnown?: ((secret: string) => Credential | undefined) | undefined;
 }
 
-/** Everything that a server without workspaces has is in this one, whatever happens to its keys. */
+/** The workspace of a server without configured workspaces. */
 export const DEFAULT_WORKSPACE = 'wrkspc_default';
 
 /** The credential id of every request to a server without keys. */
@@ -83,7 +83,7 @@ export function hasScope(credential: Credential, scope: Scope): boolean {
   return credential.kind === 'api' && (credential.scopes === undefined || credential.scopes.includes(scope));
 }
 
-/** What a request is about, as far as it is known. */
+/** The resource that a request is about, as far as it is known. */
 export interface Target {
   readonly environmentId?: string | undefined;
   readonly sessionId?: string | undefined;

@@ -4,7 +4,7 @@ import { SCOPES, type Scope } from './scopes.ts';
 /** A key as it is kept: everything but the secret. */
 export type StoredKey = StoredApiKey | StoredEnvironmentKey;
 
-/** What every key has. */
+/** Fields of every key. */
 interface StoredFields {
   readonly id: string;
   readonly name: string;
@@ -20,7 +20,7 @@ export interface StoredApiKey extends StoredFields {
   readonly scopes?: readonly Scope[] | undefined;
   readonly directories?: readonly string[] | undefined;
   readonly engines?: readonly string[] | undefined;
-  /** From this time on it is not accepted any more. */
+  /** The time from which the key is rejected. */
   readonly expiresAt?: number | undefined;
   /** How often its secret was replaced. Of several stored forms of a key the one with the most is valid. */
   readonly rotations?: number | undefined;

@@ -20,7 +20,7 @@ export interface KeyStorage {
   /** In their order. */
   names(): Promise<readonly string[]>;
   read(name: string): Promise<string>;
-  /** Whole or not at all. False if the name is taken. */
+  /** Adds a key atomically. False if the name is in use. */
   add(name: string, text: string, audit?: NewAuditEntry): Promise<boolean>;
   remove(name: string, audit?: NewAuditEntry): Promise<void>;
   readonly reserve: Reserve;
@@ -82,7 +82,7 @@ export async function openKeyDirectory(directory: string, record: RecordAudit = 
       await writePrivateFile(draft, JSON.stringify(Object.fromEntries(all)));
       await rename(draft, usesFile);
     },
-    // One server has the directory, and it creates keys one after the other.
+    // A directory belongs to one server, which creates keys one after the other.
     reserve: async (_, hasRoom) => ((await hasRoom(0)) ? { release: async () => {} } : undefined),
     describe,
   };

@@ -295,9 +295,9 @@ export async function openKeyStore(
       reported.delete(name);
       return key;
     } catch (cause) {
-      // It is a key that cannot be read at this moment: what is known stays as it is.
+      // The key cannot be read at the moment: the known state is kept.
       if (isOutOfResources(cause)) throw cause;
-      // It was revoked since its name was read.
+      // The key was revoked after its name was read.
       if (isStoreError(cause, 'not_found') || (cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
       if (reported.has(name)) return undefined;
       reported.add(name);
@@ -335,7 +335,7 @@ function toCredential(key: StoredKey | undefined): Credential | undefined {
   };
 }
 
-/** What an entry of the audit log says of a key: nothing of its secret, also no digest. */
+/** The details of a key for the audit log: neither its secret nor a digest of it. */
 function toDetails(key: StoredKey): object {
   if (key.kind === 'environment') return { kind: key.kind, name: key.name, environment_id: key.environmentId };
   const { kind, name, scopes = null, directories = null, engines = null, expiresAt } = key;
@@ -343,7 +343,7 @@ function toDetails(key: StoredKey): object {
   return { kind, name, scopes, directories, engines, expires_at: until };
 }
 
-/** Of changes that the server makes on its own. */
+/** The auditor of changes that the server makes on its own. */
 function systemAuditor(workspaceId: string): Auditor {
   return (action, target, details) => ({ workspaceId, data: { action, by: { type: 'system' }, target, details } });
 }

@@ -8,7 +8,7 @@ export class KeyUses {
   readonly #clock: Clock;
   /** The last use of each key that this process knows of. */
   readonly #known = new Map<string, number>();
-  /** What was not stored yet. */
+  /** Uses that are not stored yet. */
   #unsaved = new Map<string, number>();
 
   constructor(storage: Pick<KeyStorage, 'readUses' | 'writeUses'>, clock: Clock) {
@@ -36,7 +36,7 @@ export class KeyUses {
     }
   }
 
-  /** Those of all processes. */
+  /** The uses of all processes. */
   async all(): Promise<ReadonlyMap<string, number>> {
     const all = new Map(await this.#storage.readUses());
     for (const [id, at] of this.#known) all.set(id, Math.max(at, all.get(id) ?? -Infinity));

@@ -3,7 +3,7 @@ import { digestOf, isSameDigest } from './secret.ts';
 
 /** Keys that were read, by what they are looked up by. A search costs the same for one key and for thousands. */
 export class KnownKeys {
-  /** By the names under which they are stored. */
+  /** Keys by their stored names. */
   readonly byName: ReadonlyMap<string, StoredKey>;
   readonly #byDigest = new Map<string, Secret>();
   readonly #byId = new Map<string, StoredKey>();
@@ -78,7 +78,7 @@ function isExpired(key: StoredKey, now: number): boolean {
   return key.kind === 'api' && key.expiresAt !== undefined && key.expiresAt <= now;
 }
 
-/** What a key counts against. Only the operator makes API keys; every key holder of a workspace makes environment keys. */
+/** The limit that a key counts against. Only the operator creates API keys; every key holder of a workspace creates environment keys. */
 export function limitScopeOf({ kind, workspaceId }: Pick<StoredKey, 'kind' | 'workspaceId'>): string {
   return kind === 'api' ? API_KEYS : `environment keys of ${workspaceId}`;
 }

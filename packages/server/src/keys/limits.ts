@@ -6,7 +6,7 @@ export const keyLimits = {
   environmentKeysMax: 200,
   /** How long a node may take to store a key for which it has reserved room. */
   keyReservationMs: 60_000,
-  /** What seals the secrets that nodes share in their database. */
+  /** Length of the secret that encrypts values that nodes share in their database. */
   nodeSecretCharsMin: 32,
   /** How long a key that was added or revoked by another process goes unnoticed. */
   apiKeysCheckMs: 400,

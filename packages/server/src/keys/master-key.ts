@@ -17,7 +17,7 @@ export interface MasterKeyChoice {
 }
 
 /**
- * What there is beside the operator's choice: a private file that is made on first need, or what an older version has left in
+ * The default beside the operator's choice: a private file created on first use, or a key that an older version stored in
  * the database, sealed with the secret of the nodes. That key only opens.
  */
 export type MasterKeyLocation =
@@ -28,7 +28,7 @@ export type MasterKeyLocation =
 export interface MasterKeys {
   /** Opens and seals. Makes the key where it is kept in a file and there is none. */
   openSealer(): Promise<Sealer>;
-  /** As far as there are keys: nothing is made. */
+  /** A sealer with the existing keys: no key is created. */
   peek(): Sealer;
 }
 

@@ -8,7 +8,7 @@ export interface Person {
   readonly name?: string | undefined;
 }
 
-/** What stands for a person where keys have their id. */
+/** The id of a person, in places where keys have their id. */
 export function toPersonId({ issuer, subject }: Person): string {
   const digest = createHash('sha256')
     .update(JSON.stringify([issuer, subject]))
@@ -21,7 +21,7 @@ export function isPersonId(id: string): boolean {
   return id.startsWith(PREFIX);
 }
 
-/** What people call the person. */
+/** The display name of a person. */
 export function toPersonName({ email, name, subject }: Person): string {
   return email ?? name ?? subject;
 }

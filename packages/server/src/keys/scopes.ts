@@ -14,7 +14,7 @@ export type Role = keyof typeof ROLES;
 /** The names of all roles, from the fewest rights to the most. */
 export const ROLE_NAMES = ['viewer', 'approver', 'operator', 'admin'] as const satisfies readonly Role[];
 
-/** What a key is limited to beside its scopes. What is left out is not limited. */
+/** The limits of a key beside its scopes. Absent fields do not limit it. */
 export interface KeyLimits {
   /** The directories, with everything below them, that `directory` resources may name. */
   readonly directories?: readonly string[] | undefined;

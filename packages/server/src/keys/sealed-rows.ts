@@ -22,7 +22,7 @@ export interface SealedField {
 /** How many secrets were sealed with each master key, by its id. */
 export type KeyUse = ReadonlyMap<string, number>;
 
-/** What one step of a rotation has done. */
+/** The result of one step of a rotation. */
 export interface Rewrapped {
   readonly rewrapped: number;
   /** Secrets that do not open: their row was moved, or their key is not known here. */

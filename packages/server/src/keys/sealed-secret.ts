@@ -10,7 +10,7 @@ import { isStoreError } from '../store/store-errors.ts';
 export interface SealedSecret {
   /** `signing_key`: its name in the database, and in messages. */
   readonly id: string;
-  /** What the nodes were given to seal with: `FLEETLOOM_SECRET`. */
+  /** The secret with which nodes encrypt: `FLEETLOOM_SECRET`. */
   readonly secret: string;
   readonly make: () => string;
   /**
@@ -23,7 +23,7 @@ export interface SealedSecret {
 /** A secret that all nodes share. */
 export interface OpenedSecret {
   readonly text: string;
-  /** It was made now, by this node. */
+  /** The secret was created now, by this node. */
   readonly isNew: boolean;
 }
 

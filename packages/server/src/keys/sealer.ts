@@ -12,7 +12,7 @@ export interface Sealer {
   seal(text: string, names: readonly string[]): string;
   /** Throws if the text was not sealed with a known key for these names. */
   open(sealed: string, names: readonly string[]): string;
-  /** The same secret under the master key that seals; undefined if it is already. Only the data key is encrypted again. */
+  /** Encrypts the secret with the present master key; undefined if it is already. Only the data key is encrypted again. */
   rewrap(sealed: string, names: readonly string[]): string | undefined;
 }
 
@@ -97,7 +97,7 @@ const NO_KEY_ADVICE =
 
 function split(sealed: string): { version: string; id: string; wrapped: string; content: string } {
   const [version = '', id = '', wrapped = '', content = ''] = sealed.split('.');
-  // Of something that is not sealed, nothing may get into a message.
+  // Text that is not sealed may be a secret, so no part of it may be in a message.
   return { version, id: /^[0-9a-f]{16}$/.test(id) ? id : 'unknown', wrapped, content };
 }
 

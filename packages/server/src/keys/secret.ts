@@ -12,7 +12,7 @@ export function makeSecret(prefix: string, random: RandomBytes = randomBytes): s
 }
 
 /**
- * What is kept instead of a secret. A plain SHA-256 is enough, because the secret is as random as the digest is long: slow
+ * The digest that is stored instead of a secret. A plain SHA-256 is enough, because the secret has as much entropy as the digest: slow
  * hashes with salt are for passwords, which can be guessed one after the other.
  */
 export function digestOf(secret: string): Buffer {

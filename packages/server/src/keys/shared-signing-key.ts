@@ -5,8 +5,8 @@ import type { RandomBytes } from './secret.ts';
 import { KEY_BYTES, toSigningKey } from './signing-key.ts';
 
 /**
- * The same for all nodes: a token that one has signed is good at every other. The node that starts first makes it; in the
- * database it is sealed with the secret that all nodes are given.
+ * The signing key of all nodes: a token signed by one node is valid on every other. The first node creates it; in the
+ * database it is encrypted with the secret of the nodes.
  */
 export async function openSharedSigningKey(
   store: Pick<Store, 'documents'>,

@@ -4,7 +4,7 @@ import type { Store } from '../store/store.ts';
 import type { KeyStore } from './key-store.ts';
 import { isPersonId } from './person.ts';
 
-/** What a session token was made with, and for. It counts as long as all of it is there. */
+/** The key and the resources that a session token depends on. The token is valid as long as all of them exist. */
 export interface TokenIssuer {
   /** The key that the worker had when it got the token. */
   readonly keyId: string;

@@ -1,4 +1,4 @@
-/** Wakes whatever waits for a change. */
+/** Callbacks to run at the next change. */
 export class WakeUps {
   #waiting = new Set<() => void>();
 
@@ -14,7 +14,7 @@ export class WakeUps {
     return this.#waiting.size;
   }
 
-  /** What is added in the meantime waits for the next change. */
+  /** Callbacks that are added while this runs wait for the next change. */
   wakeAll(): void {
     if (this.#waiting.size === 0) return;
     const waiting = this.#waiting;
@@ -24,8 +24,8 @@ export class WakeUps {
 }
 
 /**
- * Waits for one change after the other, until the signal comes. It listens to the signal once: adding and removing a listener for
- * each change cost a tenth of what a live stream costs.
+ * Waits for one change after the other, until the signal aborts. It adds one listener to the signal: adding and removing a listener for
+ * each change took a tenth of the time of a live stream.
  */
 export class ChangeWaiter {
   readonly #signal: AbortSignal;
@@ -37,7 +37,7 @@ export class ChangeWaiter {
     signal.addEventListener('abort', this.#stop);
   }
 
-  /** Resolves with the next change, or when the signal comes. One wait at a time. */
+  /** Resolves at the next change, or when the signal aborts. Only one wait at a time. */
   changed(wakeUps: WakeUps): Promise<void> {
     if (this.#signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
@@ -51,7 +51,7 @@ export class ChangeWaiter {
     });
   }
 
-  /** Must be called at the end: the signal may live on. */
+  /** Removes the listener: the signal may outlive this object. */
   close(): void {
     this.#signal.removeEventListener('abort', this.#stop);
   }

@@ -1,7 +1,7 @@
 import { logLimits } from './limits.ts';
 import { isStoreError } from '../store/store-errors.ts';
 
-/** Asks a fold to write the checkpoints of a session that are missing, up to a frame. */
+/** Asks a fold to write the missing checkpoints of a session, up to a frame. */
 export interface CheckpointRequest {
   readonly sessionId: string;
   readonly head: number;
@@ -9,11 +9,11 @@ export interface CheckpointRequest {
   readonly signal: AbortSignal;
 }
 
-/** The folds that save checkpoints, and how often. */
+/** The folds that save checkpoints, and the interval in frames. */
 export interface CheckpointerOptions {
   readonly folds: readonly ((request: CheckpointRequest) => Promise<void>)[];
   readonly onProblem: (error: unknown) => void;
-  /** Frames of a session after which its folds are asked for checkpoints. */
+  /** The number of new frames of a session after which its folds are asked for checkpoints. */
   readonly frames?: number;
 }
 

@@ -17,7 +17,7 @@ export interface CommitQueueOptions {
 }
 
 /**
- * Group commit: one commit at a time, and all writes in the meantime are in the next one. An idle queue commits at
+ * Group commit: one commit at a time; writes that arrive during a commit are in the next one. An idle queue commits at
  * the end of the current tick; a busy one has larger commits instead of more of them.
  */
 export class CommitQueue {
@@ -25,9 +25,9 @@ export class CommitQueue {
   #waiting: Waiting[] = [];
   #bytes = 0;
   #running: Promise<void> | undefined;
-  /** Commits beside that one. */
+  /** Commits that run at the same time as the commit of the queue. */
   readonly #alone = new Set<Promise<void>>();
-  /** Owners with a write that was refused in this tick, and the reason: they may not know of it yet. */
+  /** Owners with a write that was rejected in this tick, and the reason: they may not know of it yet. */
   readonly #refused = new Map<string, Error>();
 
   constructor(options: CommitQueueOptions) {
@@ -39,13 +39,13 @@ export class CommitQueue {
     return this.#running !== undefined;
   }
 
-  /** Resolves when the write is durable. Rejects if it was refused, or if the commit failed. */
+  /** Resolves when the write is durable. Rejects if the write was rejected, or if the commit failed. */
   push(write: Write): Promise<Appended> {
     const earlier = needsFence(write) ? this.#refused.get(ownerOf(write)) : undefined;
     if (earlier !== undefined) return Promise.reject(writeSkipped(sessionOf(write), earlier));
     const bytes = bytesOfWrite(write);
     const { queueBytesMax } = this.#options;
-    // A write that is larger than the whole queue has to wait for an empty one, or it could never be done.
+    // A write that is larger than the queue's limit waits for an empty queue: it would never fit otherwise.
     if (this.#bytes > 0 && this.#bytes + bytes > queueBytesMax) {
       const problem = `${this.#bytes} bytes wait to be committed, and ${queueBytesMax} are allowed`;
       return this.refuse(write, storeError('log_full', problem));
@@ -67,34 +67,34 @@ export class CommitQueue {
   }
 
   /**
-   * Rejects a write that cannot be applied, and with it all writes of its owner until the owner can know of that: they would
-   * follow from something that is not in the log.
+   * Rejects a write that cannot be applied, and all writes of its owner until the owner can know of the failure: they would
+   * depend on something that is not in the log.
    */
   refuse(write: Write<unknown>, error: Error): Promise<never> {
     if (needsFence(write)) this.#note(write, error);
     return Promise.reject(error);
   }
 
-  /** Waits until nothing waits. */
+  /** Resolves when the queue is empty. */
   async drain(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
     await Promise.all(this.#alone);
   }
 
   async #run(): Promise<void> {
-    // Not a microtask: what other sockets have for us in this tick can still come along.
+    // Not a microtask, so that writes caused by other sockets in this tick are in the same commit.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#waiting.length > 0) {
-      // What is long was serialised in this turn of the event loop: sockets and timers come first.
+      // Serialising a large write took much of this turn of the event loop: sockets and timers come first.
       if (this.#bytes > logLimits.logCommitAloneBytes) await nextTurn();
       await this.#commit(this.#take());
-      // Those who wait for this commit go on first, and what they write next can be in the next one.
+      // Callers that wait for this commit continue first, so that their next writes can be in the next commit.
       if (this.#waiting.length > 0) await new Promise((resolve) => setImmediate(resolve));
     }
     this.#running = undefined;
   }
 
-  /** As many as one commit may have, but at least one. */
+  /** As many writes as fit into one commit, but at least one. */
   #take(): Waiting[] {
     let bytes = 0;
     const end = this.#waiting.findIndex((next, index) => {
@@ -139,7 +139,7 @@ export class CommitQueue {
     this.#refused.set(ownerOf(write), error);
   }
 
-  /** What was sent before its sender could know that the write ahead of it failed must not be in the log without it. */
+  /** A write that was queued before its owner could know that an earlier write failed must not be in the log without that one. */
   #skipBehind(sessionId: string, cause: unknown): void {
     const isBehind = ({ write }: Waiting) => needsFence(write) && sessionOf(write) === sessionId;
     const skipped = this.#waiting.filter(isBehind);
@@ -152,7 +152,7 @@ export class CommitQueue {
   }
 }
 
-/** A refusal concerns one owner: the writes of the next owner do not depend on it. */
+/** A rejection concerns one owner: the writes of the next owner do not depend on it. */
 function ownerOf({ sessionId, fence }: Fenced): string {
   return `${sessionId} ${fence}`;
 }
@@ -166,12 +166,12 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** The first one comes in this turn of the event loop, the second one behind sockets and timers. */
+/** The first `setImmediate` runs in this turn of the event loop, the second one after sockets and timers. */
 async function nextTurn(): Promise<void> {
   for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Most records are small, and checked by those who make them: only their existence is counted. */
+/** Assumed for records that are small and whose size is checked elsewhere. */
 const CHANGE_BYTES = 1_024;
 
 function bytesOfWrite(write: Write): number {
@@ -182,7 +182,7 @@ function bytesOfWrite(write: Write): number {
   return frames.reduce((sum, { bytes }) => sum + bytes.length + 1, kept);
 }
 
-/** A session has its agent with the whole roster, and so has the answer that is kept for a repeated request. */
+/** The record of a session contains its agent with the whole roster, and so does the response that is kept for repeated requests. */
 function bytesOfChange(change: Change): number {
   if (change.type === 'update_session' && change.patch.data !== undefined) {
     return CHANGE_BYTES + jsonBytesAtLeast(change.patch.data);

@@ -4,7 +4,7 @@ import { type Cancel, type Schedule, systemSchedule } from '../base/schedule.ts'
 
 /** How long, and up to how many characters, deltas are collected into one frame. */
 export interface DeltaCoalescerOptions {
-  /** Pieces of text that are to become one frame. The place is what `push` was given. */
+  /** Receives pieces of text joined to one frame. `place` is the argument of `push`. */
   readonly onDelta: (place: string, text: string) => void;
   readonly clock?: Clock;
   readonly schedule?: Schedule;
@@ -13,8 +13,8 @@ export interface DeltaCoalescerOptions {
 }
 
 /**
- * Makes fewer frames of many small pieces of text. The first piece after a pause goes on at once; those that follow
- * within a few milliseconds wait for each other. The difference is not visible, and the log is several times shorter.
+ * Joins many small pieces of text to fewer frames. The first piece after a pause is passed on at once; pieces that follow
+ * within a few milliseconds are collected. Readers do not see the difference, and the log is several times shorter.
  */
 export class DeltaCoalescer {
   readonly #options: Required<DeltaCoalescerOptions>;
@@ -33,7 +33,7 @@ export class DeltaCoalescer {
     };
   }
 
-  /** Another place ends the text of the one before it, so the order of everything stays. */
+  /** A piece for another place flushes the collected text, so the order is kept. */
   push(place: string, text: string): void {
     if (place !== this.#place) this.flush();
     this.#place = place;
@@ -44,7 +44,7 @@ export class DeltaCoalescer {
     this.#cancel ??= schedule(() => this.flush(), waitMs);
   }
 
-  /** Has to be called before anything else is written that comes after the text. */
+  /** Must be called before anything is written that belongs behind the text. */
   flush(): void {
     this.#cancel?.();
     this.#cancel = undefined;

@@ -3,24 +3,24 @@ import { logLimits } from './limits.ts';
 import { bytesOf, selectEntries } from '../store/entries.ts';
 import type { Entry } from '../store/frame.ts';
 
-/** Why a tail ended: by its reader, with the session, or with the log. */
+/** Why a tail ended: `aborted` by its reader, `deleted` with the session, `closed` with the log. */
 export type TailEnd = 'aborted' | 'deleted' | 'closed';
 
 /**
- * What the readers of one session share: how far its log goes, and the newest entries of it.
+ * What the readers of one session share: the head of its log and the newest entries.
  *
- * Readers pull. The feed knows nothing about them except who waits for more, so a reader that stops costs nothing but its
+ * Readers pull. The feed only knows which readers wait for more, so a reader that stops costs nothing but its
  * cursor, and delays no other reader.
  */
 export class Feed {
-  /** The last one known to be committed. It may be ahead of the entries here: then the store has the rest. */
+  /** The `seq` of the last frame known to be committed. It may be ahead of the entries here; the store has the rest. */
   head: number;
-  /** Set when there will be no more. */
+  /** Set once no more entries follow. */
   end: Exclude<TailEnd, 'aborted'> | undefined;
   readonly #bytesMax: number;
   #entries: Entry[] = [];
   #bytes = 0;
-  /** Of readers that wait for more. */
+  /** Callbacks of readers that wait for more. */
   readonly wakeUps = new WakeUps();
   #isWaking = false;
 
@@ -33,7 +33,7 @@ export class Feed {
     return this.#bytes;
   }
 
-  /** New entries, or some that were read and that others will want too. */
+  /** Adds new entries, or entries that one reader read and other readers need, too. */
   publish(entries: readonly Entry[]): void {
     const last = this.#entries.at(-1)?.lastSeq;
     const added = last === undefined ? entries : entries.filter(({ seq }) => seq > last);
@@ -59,14 +59,14 @@ export class Feed {
     });
   }
 
-  /** What lies behind the cursor, if all of it from there on is here. */
+  /** The entries behind the cursor, if the feed has all of them from there on. */
   select(after: number, entriesMax: number, bytesMax: number): Entry[] | undefined {
     const first = this.#entries[0];
     if (first === undefined || after + 1 < first.seq || after >= this.#entries.at(-1)!.lastSeq) return undefined;
     return selectEntries(this.#entries, { after, entriesMax, bytesMax });
   }
 
-  /** Forgets the entries. The store has them all. */
+  /** Drops the entries. The store has all of them. */
   drop(): void {
     this.#entries = [];
     this.#bytes = 0;
@@ -78,7 +78,7 @@ export class Feed {
     this.wakeUps.wakeAll();
   }
 
-  /** A quarter at a time: what stays has to be moved, so to forget a little with each commit would cost more than the rest. */
+  /** Drops a quarter at a time: the remaining entries are moved, so dropping a few with each commit would cost more. */
   #forgetOldest(): void {
     if (this.#bytes <= this.#bytesMax) return;
     let count = 0;

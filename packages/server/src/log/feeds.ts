@@ -19,11 +19,11 @@ type LoadRequest = Pick<ReadRequest, 'sessionId' | 'after'> & { readonly skipsDe
 /** The feeds of all sessions with readers, kept up to date by commits of this process, signals and polling. */
 export class Feeds {
   readonly #options: FeedsOptions;
-  /** The one that was written to last comes last. */
+  /** In the order of their last write. */
   readonly #feeds = new Map<string, { feed: Feed; ready: Promise<void>; readers: number }>();
   readonly #loads = new Map<string, Promise<readonly Entry[]>>();
   readonly #unsubscribe: () => void;
-  /** Of all feeds together. */
+  /** Bytes of all feeds together. */
   #bytes = 0;
   #cancelPoll: Cancel | undefined;
   #isClosed = false;
@@ -33,13 +33,13 @@ export class Feeds {
     this.#unsubscribe = options.store.subscribe((signals) => this.#hear(signals));
   }
 
-  /** The feed of a session, for one more reader. It knows how far the log goes, at least if that is where the reader is. */
+  /** The feed of a session, for one more reader. Its head is at least the reader's cursor, if the log goes that far. */
   async enter(sessionId: string, after = 0): Promise<Feed> {
     const known = this.#feeds.get(sessionId) ?? this.#open(sessionId);
     known.readers++;
     try {
       await known.ready;
-      // The signal of another process may still be on its way, while its reader has come here already.
+      // The reader may arrive before the signal of the process that wrote its last frame.
       if (after > known.feed.head) known.feed.raise((await this.#options.store.heads([sessionId])).get(sessionId) ?? 0);
       return known.feed;
     } catch (error) {
@@ -66,7 +66,7 @@ export class Feeds {
     this.#shrink();
   }
 
-  /** From the store. Readers at the same place share one read, and those at the end share it with the next ones too. */
+  /** Reads from the store. Readers at the same cursor share one read; a read that reaches the end is also kept for later readers. */
   load(feed: Feed, request: LoadRequest): Promise<readonly Entry[]> {
     const place = `${request.sessionId} ${request.after} ${request.skipsDeltas}`;
     const running = this.#loads.get(place);
@@ -87,7 +87,7 @@ export class Feeds {
   #open(sessionId: string) {
     const { store, bounds } = this.#options;
     const feed = new Feed(0, bounds.feedBytesMax);
-    // The feed is there before the store is asked, so a commit in between is noticed in any case.
+    // The feed is registered before the store is asked, so that a commit in between is not missed.
     const ready = store.heads([sessionId]).then((heads) => {
       const head = heads.get(sessionId);
       if (head === undefined) throw storeError('not_found', `${sessionId} does not exist`);
@@ -105,7 +105,7 @@ export class Feeds {
     try {
       const bytesMax = bounds.logBatchBytesMax;
       const entries = await store.read({ ...request, entriesMax: bounds.logBatchEntriesMax, bytesMax });
-      // History is read once by each, the end by all. A read that skipped deltas is not shared.
+      // Each reader reads the history on its own; only entries at the end are shared. A read that skipped deltas is not shared.
       if (!skipsDeltas && (entries.at(-1)?.lastSeq ?? 0) >= feed.head) this.publish(sessionId, entries);
       return entries;
     } catch (error) {
@@ -117,7 +117,7 @@ export class Feeds {
 
   #hear(signals: readonly Signal[]): void {
     if (this.#isClosed) return;
-    // After our commit has handed out its frames, most of this is known.
+    // Most of these signals are of the commit in progress, which delivers its own frames.
     if (this.#options.isCommitting()) return void setImmediate(() => this.#apply(signals));
     this.#apply(signals);
   }
@@ -131,7 +131,7 @@ export class Feeds {
     }
   }
 
-  /** Signals can be lost. A look at the heads now and then finds what they did not say. */
+  /** Signals can be lost. Reading the heads periodically finds the frames that no signal reported. */
   #poll(): void {
     this.#cancelPoll ??= this.#options.schedule(
       () => inBackground(this.#look(), reportAsWarning),
@@ -150,7 +150,7 @@ export class Feeds {
         else feed.raise(head);
       }
     } catch {
-      // The store is unavailable. Calls get the error; waiting readers continue to wait.
+      // The store is unavailable. New reads fail with its error; waiting readers continue to wait.
     }
     if (this.#feeds.size > 0) this.#poll();
   }
@@ -166,7 +166,7 @@ export class Feeds {
     this.#bytes += feed.bytes - before;
   }
 
-  /** All feeds together are bounded too: those that were written to longest ago forget first. */
+  /** Bounds all feeds together: the feeds that were written to longest ago are dropped first. */
   #shrink(): void {
     for (const { feed } of this.#feeds.values()) {
       if (this.#bytes <= this.#options.bounds.feedsBytesMax) return;

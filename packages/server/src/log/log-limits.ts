@@ -1,7 +1,7 @@
 import { storeLimits } from '../store/limits.ts';
 import { logLimits } from './limits.ts';
 
-/** The limits of a log, which tests make small. */
+/** The limits of a log. Tests use smaller ones. */
 export interface LogLimits {
   readonly frameBytesMax: number;
   readonly logQueueBytesMax: number;

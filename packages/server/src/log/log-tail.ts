@@ -20,8 +20,8 @@ export interface LogTailOptions {
 type Step = IteratorResult<readonly Entry[], TailEnd>;
 
 /**
- * One reader of a log. No generator: a generator finishes what it is waiting for before it returns, and a reader that leaves
- * should not have to wait. A reader that keeps up takes what is shared in the same turn in which it asks.
+ * One reader of a log. Not a generator: `return` of a generator waits for the pending `next`, and a reader that leaves
+ * must not wait. A reader that keeps up receives shared entries in the same turn of the event loop in which it asks.
  */
 export class LogTail implements Tail {
   readonly #options: LogTailOptions;
@@ -32,7 +32,7 @@ export class LogTail implements Tail {
   #feed: Feed | undefined;
   #cursor: number;
   #isOver = false;
-  /** Calls of `next` are answered in their order. */
+  /** The last pending call of `next`: calls resolve in their order. */
   #last: Promise<unknown> | undefined;
 
   constructor(options: LogTailOptions, request: TailRequest) {
@@ -86,7 +86,7 @@ export class LogTail implements Tail {
     return { done: true, value };
   }
 
-  /** The next entries, waiting for them if there are none yet; or why there are no more. */
+  /** The next entries, waiting for them if necessary; or why the tail ends. */
   async #find(): Promise<readonly Entry[] | TailEnd> {
     const { signal } = this.#leaving;
     if (this.#feed === undefined && this.#options.isClosed()) return 'closed';
@@ -98,7 +98,7 @@ export class LogTail implements Tail {
       const shared = this.#peekShared();
       if (shared !== undefined) return this.#take(shared);
       if (feed.head <= this.#cursor) {
-        // No await between this look and the wait, so that nothing can come in between.
+        // No await between this check and the wait, or a change in between would be missed.
         await this.#waiter.changed(feed.wakeUps);
         continue;
       }
@@ -115,7 +115,7 @@ export class LogTail implements Tail {
     throw storeError('invalid_cursor', `${sessionId} has no frame ${after}, its last one is ${feed.head}`);
   }
 
-  /** From the entries that readers share. Undefined: the store has them, or there are none yet. */
+  /** Takes from the shared entries. Undefined: the entries are in the store, or do not exist yet. */
   #peekShared(): readonly Entry[] | undefined {
     const feed = this.#feed;
     if (feed === undefined || this.#isOver || this.#leaving.signal.aborted || feed.end !== undefined) return undefined;
@@ -126,7 +126,7 @@ export class LogTail implements Tail {
   async #load(feed: Feed): Promise<readonly Entry[]> {
     const { sessionId, skipsDeltas = false } = this.#request;
     const entries = await this.#options.feeds.load(feed, { sessionId, after: this.#cursor, skipsDeltas });
-    // An embedded store answers within the same turn of the event loop, and a log may be long.
+    // An embedded store answers within the same turn of the event loop: a long log would block other work.
     await yieldToEventLoop();
     return entries;
   }

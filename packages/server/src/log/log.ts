@@ -9,22 +9,22 @@ import type { Store } from '../store/store.ts';
 import { storeError } from '../store/store-errors.ts';
 import { type Appended, sessionOf, type Write } from '../store/write.ts';
 
-/** The logs of all sessions: where everything that happens is written, and read as it happens. */
+/** The logs of all sessions: appending frames, and following them. */
 export interface SessionLog {
   /**
-   * Writes frames and records. It returns when they are durable, and no reader sees them before. A caller that
-   * does not wait must handle the rejection; its writes stay in order. The frames may be changed as soon as this has been
+   * Writes frames and records. Resolves when they are durable; no reader sees them earlier. A caller that
+   * does not wait must handle the rejection; its writes stay in order. The frames may be modified as soon as this has been
    * called.
    */
   append(write: Write<NewFrame>): Promise<Appended>;
 
   /**
-   * All entries behind a cursor, in batches, then those to come, each exactly once. It ends when the signal comes, the
-   * session is deleted or the log is closed, and says which. A pruned range may come in pieces.
+   * All entries behind a cursor, in batches, then new ones, each exactly once. It ends when the signal aborts, the
+   * session is deleted or the log is closed, and its return value is the reason. A pruned range may arrive in pieces.
    */
   tail(request: TailRequest): Tail;
 
-  /** Commits what waits, then ends all readers. The store stays open. */
+  /** Commits the queued writes, then ends all readers. The store stays open. */
   close(): Promise<void>;
 }
 
@@ -32,12 +32,12 @@ export interface LogOptions {
   readonly store: Store;
   readonly schedule?: Schedule;
   readonly limits?: Partial<LogLimits>;
-  /** Called with each write that has frames, when it is committed, and with where the log ends then. */
+  /** Called after the commit of each write with frames, with the new head of the log. */
   readonly onAppended?: (sessionId: string, head: number) => void;
 }
 
 /**
- * The logs on a store. One is enough for a process; several, in several processes, may share the store.
+ * The logs of a store. A process needs one; several processes may share the store.
  *
  * @example
  * const log = createLog({ store });
@@ -56,7 +56,7 @@ export function createLog({ store, schedule = systemSchedule, limits = {}, onApp
   let isClosed = false;
 
   return {
-    // Not an async function: nearly every call is a delta, and each promise more is felt.
+    // Not an async function: nearly every call is a delta, and a further promise per delta is measurable.
     append: (write) => {
       if (isClosed) return Promise.reject(storeError('closed', 'the log is closed'));
       const encoded = tryEncode(write, bounds.frameBytesMax);
@@ -80,7 +80,7 @@ export function createLog({ store, schedule = systemSchedule, limits = {}, onApp
   }
 }
 
-/** An error if there is a frame that cannot be written. */
+/** The encoded write, or the error of a frame that cannot be encoded. */
 function tryEncode(write: Write<NewFrame>, bytesMax: number): Write | Error {
   if (!('frames' in write)) return write;
   try {

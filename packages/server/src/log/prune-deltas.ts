@@ -6,18 +6,18 @@ import type { SeqRange, Store } from '../store/store.ts';
 export interface PruneDeltasRequest {
   readonly store: Pick<Store, 'read' | 'prune'>;
   readonly sessionId: string;
-  /** Only of turns that ended before this time. */
+  /** Only deltas of turns that ended before this time are removed. */
   readonly endedBefore: number;
-  /** Whether a later frame of the same turn says again what this one says. */
+  /** Whether a later frame of the same turn repeats the content of this one. */
   readonly isDelta: (frame: Frame) => boolean;
   readonly isTurnEnd: (frame: Frame) => boolean;
 }
 
 /**
- * Removes the deltas of turns that have ended. What folds out of the log stays the same, because the turn also wrote
- * each block as a whole; only how it grew is gone. Gives back how many frames went.
+ * Removes the deltas of turns that have ended. Folding the log gives the same result, because the turn also wrote
+ * each block as a whole; only its steps are lost. Resolves with the number of removed frames.
  *
- * Deltas of a turn that is still open stay: until the whole block is there they are all that is known of it.
+ * Deltas of an open turn are kept: until the whole block is written, they are its only record.
  */
 export async function pruneDeltas(request: PruneDeltasRequest): Promise<number> {
   const { store, sessionId, endedBefore, isDelta, isTurnEnd } = request;
@@ -51,7 +51,7 @@ export async function pruneDeltas(request: PruneDeltasRequest): Promise<number> 
   return pruned;
 }
 
-/** Bounds the memory: ranges of ended turns are pruned in batches. */
+/** Ranges of ended turns are pruned in batches of this size, to bound memory. */
 const RANGES_AT_ONCE = 10_000;
 
 interface MutableRange {

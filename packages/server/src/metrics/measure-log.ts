@@ -12,7 +12,7 @@ export type MeasuredLog = SessionLog & {
   readonly oldestWriteMs: () => number;
 };
 
-/** Everything that happens in a session passes the log, so that is where it is counted: once it is durable. */
+/** Counts committed frames: everything that happens in a session passes through the log. */
 export function measureLog(log: SessionLog, registry: Registry<MetricName>, clock: Clock): MeasuredLog {
   const frames = registry.counter('fleetloom_frames_appended_total', [{}]);
   const latency = registry.histogram(

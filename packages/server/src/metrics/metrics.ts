@@ -9,9 +9,9 @@ import { createRegistry } from './registry.ts';
 import { type WatchedParts, watchParts } from './watch-parts.ts';
 import { watchProcess } from './watch-process.ts';
 
-/** What goes on in this process, as numbers. */
+/** The metrics of this process. */
 export interface Metrics {
-  /** The same log, whose entries are counted too. */
+  /** Wraps a request log to count its entries. */
   readonly measureRequests: (log: RequestLog) => RequestLog;
   readonly measureLog: (log: SessionLog) => MeasuredLog;
   /** Counts a model request that has ended: `ok`, or why it failed. */
@@ -71,5 +71,5 @@ export function createMetrics(clock: Clock): Metrics {
   };
 }
 
-/** Those of the API. Their first error is an increase only if they were 0 before. */
+/** Initialised with 0, so that the first error of each status is an increase. */
 const ERROR_STATUSES = ['500', '503', '504', '507', '529'];

@@ -17,7 +17,7 @@ export interface Sample {
   readonly value: number;
 }
 
-/** What each metric is and means. */
+/** Type and help text of each metric. */
 export type Catalog<Name extends string> = Readonly<Record<Name, { readonly type: string; readonly help: string }>>;
 
 /**
@@ -59,7 +59,7 @@ export function createRegistry<Name extends string>(catalog: Catalog<Name>): Reg
       return (seconds) => {
         count += 1;
         sum += seconds;
-        // Each bucket holds all smaller ones.
+        // Buckets are cumulative.
         for (const [index, bound] of bounds.entries()) if (seconds <= bound) counts[index]! += 1;
       };
     },

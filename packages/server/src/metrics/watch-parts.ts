@@ -88,7 +88,7 @@ function watchEndpoint(registry: Registry<MetricName>, endpoint: () => EndpointF
   registry.read('fleetloom_model_requests_limit', () => endpoint().limit);
 }
 
-/** By origin: paths of webhooks are often secret, so that several on one origin are one receiver. */
+/** Webhooks by origin, because their paths are often secret: several URLs of one origin count as one receiver. */
 function watchWebhooks(registry: Registry<MetricName>, list: () => readonly WebhookFigures[]): void {
   const byReceiver = (combine: (sum: number, each: WebhookFigures) => number) => () => {
     const values = new Map<string, number>();

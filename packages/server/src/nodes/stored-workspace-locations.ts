@@ -32,7 +32,7 @@ export function createStoredWorkspaceLocations(options: StoredWorkspaceLocations
       advice: `let sessions wait for ${nodeLimits.nodeAliveMs} ms at least`,
     });
   }
-  /** Those that are written down here, to write each once. */
+  /** Sessions whose location is stored, so that each is written once. */
   const settled = new Set<string>();
 
   return {

@@ -11,7 +11,7 @@ export interface Sweepable {
   readonly keepMs?: number;
   /** Whether documents are removed once no session has their id. */
   readonly isOfSession?: boolean;
-  /** What goes with it. */
+  /** Removes what belongs to the document. */
   readonly onSwept?: (document: DocumentRecord) => Promise<void>;
 }
 

@@ -84,7 +84,7 @@ function withNew(state: PushState, device: StoredDevice): PushState {
   return { ...state, devices: [...others, { ...device, createdAt, pending, claim, lastSentAt }] };
 }
 
-/** The same for the same endpoint, which therefore is never added twice. */
+/** The id of a device depends on its endpoint, so that an endpoint is never added twice. */
 function toId(workspaceId: string, endpoint: string): string {
   return `push_${createHash('sha256').update(`${workspaceId}\n${endpoint}`).digest('hex').slice(0, ID_CHARS)}`;
 }

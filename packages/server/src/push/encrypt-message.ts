@@ -8,7 +8,7 @@ export interface SubscriptionKeys {
   readonly auth: Uint8Array;
 }
 
-/** What is random in an encrypted message. Tests give it, to compare with RFC 8291. */
+/** The random parts of an encrypted message. Tests set them, to compare with RFC 8291. */
 export interface MessageRandom {
   readonly sender: ECDH;
   readonly salt: Uint8Array;

@@ -10,7 +10,7 @@ export interface SessionChange {
 }
 
 /**
- * The same log, which reports each session that comes to need a person, or needs one for something more, or fails. It reads the
+ * Wraps a log to report each session that begins to need a person, has a further pending call, or fails. It reads the
  * summaries that are committed with the frames, so it costs nothing for all other writes.
  */
 export function watchChanges(log: SessionLog, onChange: (change: SessionChange) => void): SessionLog {

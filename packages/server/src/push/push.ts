@@ -19,7 +19,7 @@ import type { Vapid } from './vapid.ts';
 
 /** Sends Web Push messages to the devices of each workspace when its sessions need a person or fail. */
 export interface Push {
-  /** The same log; sessions that it commits changes of are notified. */
+  /** Wraps a log: devices are notified of changes that it commits. */
   watch(log: SessionLog): SessionLog;
   publicKey(): Promise<string>;
   /** Adds a device, or replaces the settings of the device with the same endpoint. */
@@ -37,7 +37,7 @@ export interface Push {
   close(): Promise<void>;
 }
 
-/** What push messages are made, stored and sent with. */
+/** The parts that push messages need. */
 export interface PushOptions {
   readonly store: Store;
   /** Opened on first use. */

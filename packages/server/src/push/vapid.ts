@@ -6,7 +6,7 @@ import { pushLimits } from './limits.ts';
 
 /** The key pair that identifies this installation to push services: RFC 8292. */
 export interface Vapid {
-  /** What browsers subscribe with: `applicationServerKey`, in base64url. */
+  /** The key that browsers subscribe with: `applicationServerKey`, in base64url. */
   readonly publicKey: string;
   /** The value of the header `authorization` for a push service. */
   authorize(request: { readonly url: URL; readonly now: number; readonly contact: string }): string;

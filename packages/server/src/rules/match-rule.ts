@@ -13,10 +13,10 @@ export interface AskedCall {
   readonly agentName: string;
   /** As approvals name it. Null: the name could be that of another tool too. */
   readonly tool: string | null;
-  /** Of an MCP server: the meaning of its input is not known. */
+  /** A tool of an MCP server: the meaning of its input is unknown. */
   readonly isForeign: boolean;
   readonly input: Json;
-  /** What a path may be from the workspace on; empty if it may be elsewhere. */
+  /** The possible paths relative to the workspace; empty if the path may be outside. */
   readonly toInside: (path: string) => Promise<readonly string[]>;
 }
 
@@ -64,7 +64,7 @@ function isSame(wanted: Json, input: Json): boolean {
   return canonicalSha256(wanted) === hashOf(input);
 }
 
-/** Of an input that has megabytes, and is compared with a hundred rules. */
+/** Cached: an input may have megabytes, and is compared with a hundred rules. */
 function hashOf(input: Json): string {
   if (typeof input !== 'object' || input === null) return canonicalSha256(input);
   const known = hashes.get(input) ?? canonicalSha256(input);

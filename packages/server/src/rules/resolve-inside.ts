@@ -24,7 +24,7 @@ export async function resolveInside(
       throw error;
     });
     if (stats === null) return null;
-    // What is not there yet cannot lead anywhere else.
+    // A path that does not exist cannot be a link to another place.
     if (stats === undefined) return inside;
     if (stats.isSymbolicLink() || (stats.isFile() && stats.nlink > 1)) return null;
   }

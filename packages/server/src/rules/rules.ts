@@ -18,7 +18,7 @@ export interface Rules {
   /** The rule as it would be created. Throws if there cannot be such a rule. */
   check(params: StandingRuleParams, createdBy: string): Rule;
   create(workspaceId: string, params: StandingRuleParams, createdBy: string, audit?: Auditor): Promise<Rule>;
-  /** From now on no decision is made by the rule. */
+  /** Revokes a rule: from now on it makes no decision. */
   revoke(workspaceId: string, id: string, audit?: Auditor): Promise<void>;
 }
 

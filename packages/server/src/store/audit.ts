@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '../base/json/json.ts';
 
-/** What was done, to be appended to the audit log of a workspace together with what it records. Never holds a secret. */
+/** An entry to append to the audit log of a workspace, in the transaction of the recorded change. Never contains a secret. */
 export interface NewAuditEntry {
   readonly workspaceId: string;
   readonly data: object;
@@ -10,7 +10,7 @@ export interface NewAuditEntry {
 /** An entry of the audit log. Each has the hash of the one before it in its own. */
 export interface AuditEntry {
   readonly workspaceId: string;
-  /** From 1, dense. */
+  /** Counts from 1 without gaps. */
   readonly seq: number;
   /** By the clock of the store. */
   readonly time: number;
@@ -26,27 +26,27 @@ export interface ChainEnd {
 
 /** The audit log: one chain of entries for each workspace. Entries are appended, and only ever removed from the beginning. */
 export interface AuditLog {
-  /** Entries of actions that are not changes of this store. All other entries are written by the change that they record. */
+  /** Appends entries of actions that do not change this store. All other entries are written with the change that they record. */
   append(entries: readonly NewAuditEntry[]): Promise<void>;
-  /** In order, those behind `after`. */
+  /** Entries behind `after`, in order. */
   list(request: { workspaceId: string; after: number; limit: number }): Promise<readonly AuditEntry[]>;
   /** The last removed entry, or {@link CHAIN_START}, and the newest entry. */
   ends(workspaceId: string): Promise<{ readonly start: ChainEnd; readonly head: ChainEnd }>;
   /** The newest entry of each workspace that has any. */
   heads(): Promise<ReadonlyMap<string, ChainEnd>>;
-  /** Removes entries from before a time, of all workspaces, at most `limit` of each. Returns how many there were. */
+  /** Removes entries older than a time, at most `limit` of each workspace. Returns the number of removed entries. */
   prune(before: number, limit: number): Promise<number>;
 }
 
-/** Makes entries about what one caller does: the caller and where it calls from are known, the action is given. */
+/** Creates entries about the actions of one caller, whose identity and address are known. */
 export type Auditor = (action: string, target: string | null, details?: object) => NewAuditEntry;
 
-/** What the first entry of a chain stands behind. */
+/** The end before the first entry of a chain. */
 export const CHAIN_START: ChainEnd = { seq: 0, hash: '0'.repeat(64) };
 
 /** The JSON of an entry. Parsed and written again it is the same text, so that a reader can compute the hash. */
 export function toEntryText(data: object): string {
-  // The last character there is stands for a zero in PostgreSQL.
+  // U+10FFFF stands for NUL in PostgreSQL.
   return JSON.stringify(data).replaceAll('\u{10ffff}', '\ufffd');
 }
 

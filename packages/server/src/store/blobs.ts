@@ -3,12 +3,12 @@ import { found } from './guards.ts';
 import type { Blobs } from './store.ts';
 import { storeError } from './store-errors.ts';
 
-/** What an implementation has to do for blobs: keep numbered parts, and give a name to those that are whole. */
+/** What an implementation provides for blobs: storage for numbered parts, and an id for complete ones. */
 export interface BlobParts {
   /** Storage for parts of blobs that are not yet visible. */
   begin(): Promise<number>;
   add(key: number, index: number, bytes: Uint8Array): Promise<void>;
-  /** Gives the name to the parts, and forgets those that had it. */
+  /** Assigns the id to the parts, and removes the parts that had it. */
   finish(key: number, id: string, size: BlobSize): Promise<void>;
   discard(key: number): Promise<void>;
   find(id: string): Promise<({ key: number } & BlobSize) | undefined>;
@@ -22,7 +22,7 @@ export interface BlobSize {
   readonly bytes: number;
 }
 
-/** Blobs on any implementation. Of each one that is written or read, one part is in memory. */
+/** Blobs on any implementation. One part of each blob that is written or read is in memory. */
 export function createBlobs(parts: BlobParts, partBytes: number = storeLimits.blobPartBytes): Blobs {
   return {
     write: async (id, given) => {
@@ -35,7 +35,7 @@ export function createBlobs(parts: BlobParts, partBytes: number = storeLimits.bl
         }
         await parts.finish(key, id, size);
       } catch (error) {
-        // Parts that remain when this fails too are invisible, and the store removes them later. The first error is the reason.
+        // If this fails, too, the remaining parts are invisible and the store removes them later. The first error is the reason.
         await parts.discard(key).catch(() => {});
         throw error;
       }
@@ -50,13 +50,13 @@ async function* readParts(parts: BlobParts, id: string): AsyncGenerator<Uint8Arr
   const { key, parts: count } = found(await parts.find(id), id);
   for (let index = 0; index < count; index++) {
     const bytes = await parts.get(key, index);
-    // A shorter file would look like a whole one.
+    // A truncated file would look complete.
     if (bytes === undefined) throw storeError('not_found', `${id} was deleted while it was read`);
     yield bytes;
   }
 }
 
-/** The same bytes in parts of one size, the last one shorter, whatever pieces they come in. */
+/** Splits bytes into parts of one size; the last part may be shorter. */
 async function* toParts(given: AsyncIterable<Uint8Array>, partBytes: number): AsyncGenerator<Uint8Array> {
   let part = Buffer.allocUnsafe(partBytes);
   let length = 0;

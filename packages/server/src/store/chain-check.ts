@@ -1,6 +1,6 @@
 import { CHAIN_START, type ChainEnd, toEntryHash, toEntryText } from './audit.ts';
 
-/** An entry as the API and the output have it. */
+/** An entry in the form of the API and the output. */
 export interface CheckedEntry {
   readonly workspace_id: string;
   readonly seq: number;
@@ -10,13 +10,13 @@ export interface CheckedEntry {
 }
 
 /**
- * Checks entries of one workspace, in their order, against the chain of their hashes. Each problem is one sentence; after a problem
- * the chain continues with the entry that has it, so that a later one is found as well.
+ * Checks entries of one workspace, in order, against the chain of their hashes. Each problem is one sentence; after a problem
+ * the chain continues with the entry that caused it, so that later problems are found as well.
  */
 export class ChainCheck {
   #last: ChainEnd | undefined;
 
-  /** Without a start the first entry is taken as it is, unless it is the first of the chain. */
+  /** Without a start, the first entry is not checked against a previous one, unless it is the first of the chain. */
   constructor(start?: ChainEnd) {
     this.#last = start;
   }
@@ -36,7 +36,7 @@ export class ChainCheck {
     return expected === hash ? undefined : `entry ${seq} was changed, or the one before it: its hash does not match`;
   }
 
-  /** Whether an entry that is known from elsewhere is the one in this place. Undefined if it was not checked. */
+  /** Compares an entry known from another source with the one found at its number; the problem, or undefined. */
   static compare(known: ChainEnd, found: ChainEnd | undefined): string | undefined {
     if (found === undefined) return `the log ends before entry ${known.seq}, which was there: its end was removed`;
     return found.hash === known.hash

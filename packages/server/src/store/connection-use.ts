@@ -1,13 +1,13 @@
-/** How the connections of this process to its database are used. */
+/** Statistics of this process's connections to its database. */
 export interface ConnectionUse {
-  /** Connections that reads and records may have, those that are open, and those that are in use. */
+  /** Connections for reads and records: the maximum, the open ones, and those in use. */
   readonly max: number;
   readonly open: number;
   readonly used: number;
-  /** Queries that wait for a connection, and how long the oldest of them has waited. */
+  /** Queries that wait for a connection, and the wait of the oldest one. */
   readonly waiting: number;
   readonly oldestWaitMs: number;
-  /** Queries since the start, and how long all of them together waited for a connection. */
+  /** Queries since the start, and the total time they waited for a connection. */
   readonly queries: number;
   readonly waitedMs: number;
   /** Failures since the start, by kind. Conflicts with other writers are not failures. */

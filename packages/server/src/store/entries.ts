@@ -6,7 +6,7 @@ import type { ReadRequest, SeqRange } from './store.ts';
 // Entries as lists and as segments. A segment is many entries in one piece of bytes: a line for each frame, and a line
 // with nothing but a number for so many that were pruned. JSON text has no line breaks, so lines need no lengths.
 
-/** Frames as the bytes of a segment. Segments can be put one behind the other. */
+/** Encodes frames as a segment. Segments can be concatenated. */
 export function encodeSegment(lines: readonly (EncodedFrame | Entry)[]): Buffer {
   const parts = lines.map((line) => ('bytes' in line ? line.bytes : Buffer.from(String(line.lastSeq - line.seq + 1))));
   const segment = Buffer.allocUnsafe(parts.reduce((sum, { length }) => sum + length + 1, 0));
@@ -34,7 +34,7 @@ export function decodeSegment(sessionId: string, firstSeq: number, segment: Uint
   return entries;
 }
 
-/** What a read gives of these entries: what lies behind the cursor, as far as the limits allow, but at least one. */
+/** The entries of a read: those behind the cursor up to the limits, at least one. */
 export function selectEntries(
   entries: readonly Entry[],
   { after, entriesMax, bytesMax }: Omit<ReadRequest, 'sessionId'>,
@@ -45,13 +45,13 @@ export function selectEntries(
     const entry = entries[index]!;
     bytes += bytesOf(entry);
     if (bytes > bytesMax && selected.length > 0) break;
-    // A cursor may lie within a range: it was given out before the range was pruned.
+    // A cursor may lie within a range: a reader received it before the range was pruned.
     selected.push(entry.seq > after ? entry : { ...toPlain(entry), seq: after + 1 });
   }
   return selected;
 }
 
-/** The entries without the frames of these ranges, which have to be in order. Neighbouring ranges become one. */
+/** Replaces the frames of these sorted ranges with pruned ranges. Adjacent ranges are joined. */
 export function pruneEntries(entries: readonly Entry[], ranges: readonly SeqRange[]): Entry[] {
   const kept: Entry[] = [];
   let at = findRange(ranges, entries[0]?.seq ?? 0);
@@ -84,7 +84,7 @@ export function hasEvents(lines: readonly (EncodedFrame | Entry)[]): boolean {
   return lines.some((line) => 'bytes' in line && line.mark !== 'delta');
 }
 
-/** What lies in one segment each: as many as fit, and a larger one alone. */
+/** Groups lines into segments: as many as fit, and a larger line alone. */
 export function toGroups<Line extends EncodedFrame | Entry>(lines: readonly Line[]): Line[][] {
   const groups: Line[][] = [];
   let bytes = Infinity;
@@ -100,7 +100,7 @@ export function toGroups<Line extends EncodedFrame | Entry>(lines: readonly Line
   return groups;
 }
 
-/** What an entry costs to keep. */
+/** The bytes of an entry in memory. */
 export function bytesOf(entry: EncodedFrame | Entry): number {
   return ('bytes' in entry ? entry.bytes.length : 0) + 1;
 }
@@ -117,7 +117,7 @@ function toPlain({ sessionId, seq, lastSeq }: Entry): PrunedRange {
   return toRange(sessionId, seq, lastSeq);
 }
 
-/** The first entry that is not wholly before the cursor. */
+/** The index of the first entry that is not completely before the cursor. */
 export function findBehind(entries: readonly { readonly lastSeq: number }[], after: number): number {
   return findFirst(entries, ({ lastSeq }) => lastSeq > after);
 }
@@ -126,7 +126,7 @@ function findRange(ranges: readonly SeqRange[], from: number): number {
   return findFirst(ranges, ({ lastSeq }) => lastSeq >= from);
 }
 
-/** The index of the first item for which `isIt` holds, by binary search: it has to hold for all items behind that one. */
+/** The index of the first item for which `isIt` holds, by binary search. `isIt` must hold for all later items. */
 export function findFirst<Item>(items: readonly Item[], isIt: (item: Item) => boolean): number {
   let low = 0;
   let high = items.length;

@@ -1,7 +1,7 @@
 import type { EncodedFrame, Entry, FrameMark, RunMark } from './frame.ts';
 import type { RunPlace } from './store.ts';
 
-/** The runs of a log after further frames, the first of which has the number `firstSeq`. */
+/** Updates the runs of a log with further frames, beginning at `firstSeq`. */
 export function foldRuns(
   sessionId: string,
   known: readonly RunPlace[],
@@ -46,7 +46,7 @@ export function toRunListId(sessionId: string, firstSeq: number): string {
 
 const SEQ_DIGITS = String(Number.MAX_SAFE_INTEGER).length;
 
-/** The name of the list, as its cursors carry it. */
+/** The name of the list in its cursors. */
 export function runListOf(request: { readonly isOpen: true } | { readonly startedFrom: number }): string {
   return 'isOpen' in request ? 'open runs' : 'runs';
 }

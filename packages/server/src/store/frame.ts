@@ -9,36 +9,36 @@ export interface Turn {
   readonly run: string;
 }
 
-/** Something that happened, before the store has given it its place. */
+/** A frame that the store has not numbered yet. */
 export interface NewFrame {
   readonly threadId: string | null;
   readonly turn: Turn | null;
   /** Milliseconds since 1970. */
   readonly time: number;
   readonly type: string;
-  /** A plain object. What JSON cannot hold is not kept. */
+  /** A plain object, stored as JSON. */
   readonly payload: object;
-  /** The last of those that belong together. The log says so of the last one of a write. */
+  /** Marks the last frame of a group. The log marks the last frame of each write. */
   readonly isLast?: boolean;
-  /** The line of the stored frame that this one copies, so that it is not serialised again. */
+  /** For a copy of a stored frame: its line, so that it is not serialised again. */
   readonly line?: Uint8Array;
 }
 
-/** Something that happened in a session. `seq` counts from 1 without gaps. */
+/** A frame of a session's log. `seq` counts from 1 without gaps. */
 export interface Frame extends Omit<NewFrame, 'isLast' | 'line'> {
   readonly sessionId: string;
   readonly seq: number;
   readonly payload: JsonObject;
 }
 
-/** A frame as it is kept: one line of JSON that no later change of the object can reach. */
+/** A serialised frame: one line of JSON, independent of later changes of the object. */
 export interface EncodedFrame {
   readonly bytes: Uint8Array;
-  /** What the indexes of a store need to know. Undefined for most frames. */
+  /** Data for the indexes of a store. Undefined for most frames. */
   readonly mark?: FrameMark | undefined;
 }
 
-/** Reads can skip deltas, and runs are indexed. */
+/** Deltas are marked because reads can skip them, starts and ends of runs because they are indexed. */
 export type FrameMark = 'delta' | RunMark;
 
 /** Marks a frame as the start or end of a run, so that the store can index runs without parsing payloads. */
@@ -48,7 +48,7 @@ export interface RunMark {
   readonly isEnd: boolean;
 }
 
-/** The mark of a frame, by its type. */
+/** The mark of a frame, which depends on its type. */
 export function toMark({ type, turn, time }: Pick<NewFrame, 'type' | 'turn' | 'time'>): FrameMark | undefined {
   if (type.startsWith(DELTA)) return 'delta';
   const isEnd = type === 'run.ended';
@@ -59,7 +59,7 @@ const DELTA = 'delta.';
 const DELTA_BYTES = Buffer.from(`"${DELTA}`);
 const RUN_BYTES = Buffer.from('"run.');
 
-/** A committed frame. All readers share it and its bytes; it is parsed once, when the first one looks inside. */
+/** A committed frame. All readers share it and its bytes; it is parsed once, at the first access to its value. */
 export class StoredFrame implements EncodedFrame {
   readonly kind = 'frame';
   readonly sessionId: string;
@@ -73,12 +73,12 @@ export class StoredFrame implements EncodedFrame {
     this.bytes = bytes;
   }
 
-  /** The cursor behind this entry, as a pruned range has one. */
+  /** The cursor behind this entry, like `lastSeq` of a pruned range. */
   get lastSeq(): number {
     return this.seq;
   }
 
-  /** Whether a write ended with it. In logs that are older than this, it says so of none. */
+  /** Whether this is the last frame of its write. Always false in logs of older versions. */
   get isLast(): boolean {
     return this.bytes.at(-2) === LAST_MARK;
   }
@@ -88,18 +88,18 @@ export class StoredFrame implements EncodedFrame {
     return this.#value;
   }
 
-  /** The frame is not parsed for it. */
+  /** The type, without parsing the frame. */
   get type(): string {
     const start = findType(this.bytes) + 1;
     return toText(this.bytes, start, findQuote(this.bytes, start));
   }
 
-  /** Whether it is a delta. The frame is not parsed for that. */
+  /** Whether this is a delta, without parsing the frame. */
   get isDelta(): boolean {
     return startsWith(this.bytes, findType(this.bytes), DELTA_BYTES);
   }
 
-  /** Only frames that begin or end a run are parsed. */
+  /** The mark. Only frames that begin or end a run are parsed. */
   get mark(): FrameMark | undefined {
     const at = findType(this.bytes);
     if (startsWith(this.bytes, at, DELTA_BYTES)) return 'delta';
@@ -110,17 +110,17 @@ export class StoredFrame implements EncodedFrame {
 /** A 1 behind the payload, in the last line of a write. All others end with the brace of their payload. */
 const LAST_MARK = 0x31;
 
-/** Deltas that were removed after their turn had ended. Their numbers stay taken: a cursor never means something else. */
+/** Deltas that were removed after their turn had ended. Their numbers are not reused, so that cursors keep their meaning. */
 export interface PrunedRange {
   readonly kind: 'pruned';
   readonly sessionId: string;
-  /** The first one removed. */
+  /** The `seq` of the first removed frame. */
   readonly seq: number;
-  /** The last one removed, and the cursor behind the range. */
+  /** The `seq` of the last removed frame, which is the cursor behind the range. */
   readonly lastSeq: number;
 }
 
-/** What reading a log gives. `lastSeq` of one entry is where the next begins. */
+/** An entry of a log. The next entry begins behind `lastSeq`. */
 export type Entry = StoredFrame | PrunedRange;
 
 /**
@@ -138,7 +138,7 @@ export function encodeFrame(
   const place = turn === null ? null : [turn.streamId, turn.depth, turn.run];
   const line = isLast ? [threadId, place, time, type, payload, 1] : [threadId, place, time, type, payload];
   const bytes = Buffer.from(JSON.stringify(line));
-  // Whether it fits does not depend on where it stands in its write.
+  // The limit does not depend on the position of the frame in its write.
   const length = bytes.length - (isLast ? ',1'.length : 0);
   if (length <= bytesMax) return { bytes, mark: toMark(frame) };
   throw storeError('frame_too_large', `a frame of type ${type} has ${length} bytes, and ${bytesMax} are allowed`);
@@ -161,8 +161,8 @@ function toTurn(place: FrameLine[1]): Turn | null {
 }
 
 /**
- * A delta of text without parsing its line: most frames are such deltas, and decoding them was most of what a reader costs. A
- * line that is not exactly of the form in which most of them are written is parsed like all others, and so is text with escapes.
+ * Decodes a text delta without parsing its line: most frames are such deltas, and parsing them was most of the cost of a reader. A
+ * line that is not exactly in the usual form is parsed like all others, and so is text with escapes.
  */
 function decodeTextDelta(line: string, bytes: Uint8Array): Omit<Frame, 'sessionId' | 'seq'> | undefined {
   const typeAt = line.indexOf(TEXT_TYPE);
@@ -193,16 +193,16 @@ function isLineEnd(line: string, at: number): boolean {
   return (left === 3 && line.endsWith('"}]')) || (left === 5 && line.endsWith('"},1]'));
 }
 
-/** The thread and the turn of a frame: the same for many frames, which share them. */
+/** Thread and turn of a frame. Many frames share one object. */
 interface FramePlace extends Pick<Frame, 'threadId' | 'turn'> {
-  /** Of the newest delta here. */
+  /** The block id of the newest delta. */
   id: string;
 }
 
 const places = new Map<string, FramePlace>();
 const PLACES_MAX = 512;
 
-/** By the beginning of a line, up to its time. Undefined if the line does not have the form of a delta. */
+/** Finds thread and turn by the beginning of a line, up to its time. Undefined if the line does not have the form of a delta. */
 function findPlace(beginning: string): FramePlace | undefined {
   const known = places.get(beginning);
   if (known !== undefined) return known;

@@ -2,7 +2,7 @@ import { storeLimits } from './limits.ts';
 import type { WorkState } from './records.ts';
 import { storeError } from './store-errors.ts';
 
-// Refusals of every implementation, with the same messages. Each throws; the runner of a write turns it into an outcome.
+// Rejections, with the same messages in every implementation. Each throws; `runWrites` turns the error into an outcome.
 
 /** The item; throws `not_found` if it is undefined. */
 export function found<Item>(item: Item | undefined, id: string): Item {
@@ -15,7 +15,7 @@ export function checkNew(item: unknown, id: string): void {
   if (item !== undefined) throw storeError('already_exists', `${id} exists already`);
 }
 
-/** A change made on an older state would silently undo what came between. */
+/** Rejects a change based on an older version, which would silently undo the changes in between. */
 export function checkVersion(id: string, wanted: number | undefined, current: number): void {
   if (wanted === undefined || wanted === current) return;
   throw storeError('version_conflict', `the change of ${id} was made on ${wanted}, and it is at ${current}`);
@@ -48,7 +48,7 @@ export function checkKeyFree(key: string, isTaken: boolean): void {
   if (isTaken) throw storeError('key_taken', `something was done under the key ${key} already`);
 }
 
-/** Whether such an item is enough for its session. One that is stopping is not: what comes now it may not see. */
+/** Whether a session with such an item needs no further one. A stopping item does not count: its worker may miss later work. */
 export function isOpenWork(state: WorkState): boolean {
   return state === 'queued' || state === 'starting' || state === 'active';
 }

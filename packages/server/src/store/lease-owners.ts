@@ -1,2 +1,2 @@
-/** The beginning of the owner of a lease that is held for a client of the server, and not for a process of it. */
+/** Prefix of the owners of leases that are held for a client instead of a server process. */
 export const CLIENT_OWNER = 'import ';

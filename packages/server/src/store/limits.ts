@@ -1,75 +1,75 @@
-/** Numbers that bound the store: pages, segments, connections, erasing. Each has a test at its edge. */
+/** Limits of the store: pages, segments, connections, erasing. Each has a test at its edge. */
 export const storeLimits = {
-  /** One frame. Older versions accepted messages of 32 MiB, which may still wait to be taken up. */
+  /** One frame. Older versions accepted messages of 32 MiB, which may still be queued. */
   frameBytesMax: 34 * 1024 * 1024,
   /** Items of one page of a list, as JSON. A single item may be larger, and is a page of its own. */
   pageBytesMax: 4 * 1024 * 1024,
   /** Items of one page of a list. */
   pageItemsMax: 1_000,
-  /** Input that a session has not taken up. */
+  /** Inputs that a session has not processed. */
   pendingInputsMax: 1_000,
-  /** A segment grows by small appends up to here. Two of them fill a page of the disk, which is written as a whole. */
+  /** A segment grows by small appends up to this size. Two segments fill a page of the disk, which is written as a whole. */
   segmentGrowBytesMax: 2_000,
-  /** A segment made at once. A single frame may be larger. */
+  /** A segment that is written at once. A single frame may be larger. */
   segmentBytesMax: 256 * 1024,
-  /** Segments of which it is remembered whether they hold more than deltas. */
+  /** Segments for which it is cached whether they contain more than deltas. */
   segmentKindsMax: 10_000,
-  /** One commit: larger ones would keep the others waiting for long. */
+  /** One commit. A larger one would delay the others. */
   logCommitBytesMax: 4 * 1024 * 1024,
-  /** What a reader is given at a time. A single frame may be larger. */
+  /** One read of a log. A single frame may be larger. */
   logBatchBytesMax: 256 * 1024,
   logBatchEntriesMax: 4_096,
-  /** What one transaction of the embedded database removes or moves of a log: it holds the event loop for as long as it takes. */
+  /** Bytes of a log that one transaction of the embedded database removes or moves: it blocks the event loop. */
   storeSliceBytesMax: 1024 * 1024,
-  /** Rows that one transaction or statement of the embedded database looks at for a list without a limit. */
+  /** Rows that one transaction or statement of the embedded database reads for a list without a limit. */
   storeSliceRowsMax: 200,
-  /** A part of a file that is kept in the store: what is in memory of it while it is written or read. */
+  /** A part of a file in the store: the bytes in memory while it is written or read. */
   blobPartBytes: 512 * 1024,
-  /** What is removed of a deleted session at a time in SQLite. A single row may be larger. */
+  /** Rows and bytes of a deleted session that SQLite removes in one step. A single row may be larger. */
   eraseRowsMax: 256,
   eraseBytesMax: 1024 * 1024,
-  /** How long one step of overwriting unused parts of pages may take, and how long others may work between two steps. */
+  /** How long one step of overwriting unused parts of pages may take, and the pause between two steps. */
   eraseStepMs: 15,
   erasePauseMs: 5,
-  /** How long deletes are waited for that can share the overwriting. */
+  /** How long to wait for further deletes that can share the overwriting. */
   eraseDelayMs: 100,
   /** When a deletion that failed is tried again. */
   eraseRetryMs: 10_000,
-  /** Small rows of one session's log in PostgreSQL before they are put together. */
+  /** Small rows of one session's log in PostgreSQL before they are merged. */
   segmentTailRowsMax: 64,
-  /** Connections of one process to PostgreSQL for what is read and for records; commits and signals have three more. */
+  /** Connections of one process to PostgreSQL for reads and records; commits and signals use three more. */
   databaseConnectionsMax: 8,
-  /** How long a connection may take, and how long a query waits for one that is free. */
+  /** How long connecting may take, and how long a query waits for a free connection. */
   databaseConnectMs: 10_000,
-  /** How long one statement may run, wait for a lock, and a transaction do nothing. */
+  /** How long one statement may run and wait for a lock, and how long a transaction may be idle. */
   databaseStatementMs: 30_000,
   databaseLockMs: 10_000,
   databaseIdleMs: 5_000,
-  /** How long calls wait for a database that is away: longer than a restart takes. Leases (5 s) may expire in the meantime. */
+  /** How long calls wait for an unreachable database: longer than a restart takes. Leases (5 s) may expire in the meantime. */
   databasePatienceMs: 10_000,
-  /** The first wait before another attempt; it doubles each time, up to the longest. */
+  /** The first and the longest wait before another attempt; the wait doubles each time. */
   databaseRetryMs: 20,
   databaseRetryMsMax: 2_000,
-  /** How often a transaction is repeated because others came first. */
+  /** How often a transaction is repeated after a conflict. */
   databaseConflictsMax: 20,
-  /** How often to make sure that signals still come. */
+  /** How often to check that signals still arrive. */
   databaseListenCheckMs: 15_000,
-  /** At a start: how long a notification of the process to itself is waited for, and how many are sent. */
+  /** At the start: how long the process waits for its own test notification, and how many it sends. */
   databaseProbeMs: 1_000,
   databaseProbesMax: 4,
   /** One signal. PostgreSQL takes less than 8000 bytes. */
   databaseSignalBytesMax: 7_900,
-  /** Sessions that are signalled at once when signals were lost; the others are found by the next poll. */
+  /** Sessions that are signalled at once after lost signals; the next poll finds the others. */
   databaseCatchUpMax: 10_000,
   /** How often expired rows are removed. */
   databaseSweepMs: 60 * 60_000,
-  /** How long what a dead process has left, half a file for one, is kept. */
+  /** How long leftovers of a dead process are kept, such as an incomplete file. */
   databaseAbandonedMs: 24 * 60 * 60_000,
-  /** Items of one page of agents, versions or environments; and how many there are if nothing is asked for. */
+  /** Items of one page of agents, versions or environments: the maximum and the default. */
   recordPageItemsMax: 100,
   inputsTakenBytesMax: 1024 * 1024,
-  /** Sessions that are listed at a time for it. */
+  /** Sessions that retention lists at a time. */
   retentionPageItems: 100,
-  /** One checkpoint. A fold that is larger has none, and is made from the log. */
+  /** One checkpoint. A larger fold is not saved, and is made from the log. */
   checkpointBytesMax: 8 * 1024 * 1024,
 } as const;

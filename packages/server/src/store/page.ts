@@ -8,7 +8,7 @@ export interface PageRequest {
   readonly order?: Order;
   /** From an earlier page of the same list. */
   readonly cursor?: string;
-  /** Only what was created in this time, both ends included. */
+  /** Only items created in this period, both ends included. */
   readonly createdFrom?: number;
   readonly createdTo?: number;
 }
@@ -24,18 +24,18 @@ export interface Page<Item> {
 
 export type Order = 'asc' | 'desc';
 
-/** Where an item stands in its list. */
+/** The position of an item in its list. */
 export interface Position {
   readonly time: number;
   readonly id: string;
 }
 
-/** Asks of two sessions may have the same id, a fork's and its origin's for one. */
+/** Approvals of two sessions may have the same id, for example those of a fork and its origin. */
 export function positionOfApproval(approval: { createdAt: number; id: string; sessionId: string }): Position {
   return { time: approval.createdAt, id: `${approval.id} ${approval.sessionId}` };
 }
 
-/** What an implementation has to look up. It is one more than asked for, to know whether there are more. */
+/** What an implementation has to query: one item more than requested, which shows whether there is a next page. */
 export interface Seek {
   readonly after: Position | undefined;
   readonly order: Order;
@@ -43,8 +43,8 @@ export interface Seek {
 }
 
 /**
- * What to look up for a request. A cursor is the place of an item, not a number of items, so what is inserted or deleted
- * in the meantime neither repeats nor hides anything.
+ * The query of a page request. A cursor is the position of an item, not a number of items, so items that are inserted or deleted
+ * in the meantime neither repeat nor hide others.
  */
 export function toSeek(list: string, request: PageRequest): Seek {
   const { limit, order = 'desc' } = request;
@@ -57,7 +57,7 @@ export function toSeek(list: string, request: PageRequest): Seek {
   return { after: cursor.position, order: isForward === (order === 'asc') ? 'asc' : 'desc', limit: limit + 1 };
 }
 
-/** What was found for `toSeek`, as far as it fits into a page. */
+/** The items found for a `toSeek` query, up to the size of a page. */
 export interface Found<Item> {
   /** In the order of the seek, which is backward for a page before a cursor. */
   readonly items: readonly Item[];
@@ -65,7 +65,7 @@ export interface Found<Item> {
 }
 
 /**
- * Takes items until the page is full: it has as many as were asked for, or the next one would make it larger than a page may be.
+ * Takes items until the page is full: it has the requested number of items, or the next one would exceed the size of a page.
  * The first item is always taken. No more than one item behind the page is read.
  */
 export function cutPage<Item>(found: Iterable<Item>, limit: number, bytesOf: (item: Item) => number): Found<Item> {
@@ -134,7 +134,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Not silent: text that is not JSON is not an array either, and is refused below.
+    // Not ignored: text that is not JSON is not an array either, and is rejected below.
     return undefined;
   }
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../base/json/json.ts';
 
-// Records are what is kept beside the logs. A few fields are columns, because lists filter by them and guards look at
-// them; the rest is `data`, which the store does not look into. Times are milliseconds since 1970 and come from callers.
+// Records are stored beside the logs. A few fields are columns, because lists filter by them and guards check
+// them; the rest is `data`, which the store does not read. Times are milliseconds since 1970 and come from callers.
 
 /** Each record belongs to one workspace, and is found only with its workspace. */
 interface Owned {
@@ -22,7 +22,7 @@ export interface AgentRecord extends Owned, Dated {
 }
 
 export interface EnvironmentRecord extends Owned, Dated {
-  /** Grows with each change, so that a change can say what it was made on. */
+  /** Increases with each change, so that a change can name the revision that it is based on. */
   readonly revision: number;
 }
 
@@ -50,9 +50,9 @@ export interface ThreadRecord extends Dated {
 export interface InputRecord {
   readonly sessionId: string;
   readonly id: string;
-  /** Null: for the session as a whole. */
+  /** Null: the input is for the session as a whole. */
   readonly threadId: string | null;
-  /** Grows in the order of arrival. */
+  /** Increases in the order of arrival. */
   readonly position: number;
   readonly time: number;
   readonly data: JsonObject;
@@ -64,7 +64,7 @@ export interface ApprovalRecord extends Owned {
   readonly threadId: string;
   readonly createdAt: number;
   readonly data: JsonObject;
-  /** Null while it waits. */
+  /** Null while the call waits. */
   readonly resolution: { readonly time: number; readonly data: JsonObject } | null;
 }
 
@@ -76,17 +76,17 @@ export interface WorkRecord extends Owned {
   readonly environmentId: string;
   readonly sessionId: string;
   readonly state: WorkState;
-  /** Grows with each change, so that a change can say what it was made on. */
+  /** Increases with each change, so that a change can name the revision that it is based on. */
   readonly revision: number;
   readonly createdAt: number;
   /** When it was last handed out. */
   readonly claimedAt: number | null;
-  /** Until when it belongs to its worker; null while it has none. */
+  /** End of the worker's lease; null without a worker. */
   readonly leasedUntil: number | null;
   readonly data: JsonObject;
 }
 
-/** That something was done under this key, and what came of it. */
+/** An idempotency key, and the result of the request that used it. */
 export interface KeyRecord {
   readonly workspaceId: string;
   readonly key: string;
@@ -98,14 +98,14 @@ export interface KeyRecord {
 export interface DocumentRecord {
   readonly kind: string;
   readonly id: string;
-  /** Grows with each change, so that a change can say what it was made on. A document that is created again begins at 1. */
+  /** Increases with each change, so that a change can name the revision that it is based on. A document that is created again begins at 1. */
   readonly revision: number;
   readonly data: JsonObject;
   /** By the clock of the store. */
   readonly updatedAt: number;
 }
 
-/** A record as its maker gives it: any plain object as data, and without what the store fills in. */
+/** A new record as the caller provides it: any plain object as data, and without the fields that the store fills in. */
 type New<Record, Filled extends keyof Record = never> = Omit<Record, Filled | 'data' | 'updatedAt' | 'archivedAt'> & {
   readonly data: object;
 };
@@ -120,6 +120,6 @@ export type NewWork = Pick<WorkRecord, 'id' | 'createdAt'> & { readonly data: ob
 /** An idempotency key with the result to store under it. */
 export type NewKey = Omit<KeyRecord, 'workspaceId' | 'result'> & {
   readonly result: object;
-  /** Takes the place of one of the same name. Without it what came first stays. */
+  /** Replaces an existing key of the same name. Without it the existing key stays. */
   readonly replaces?: boolean;
 };

@@ -4,8 +4,8 @@ import { storeError } from './store-errors.ts';
 import { type Appended, type Outcome, sessionOf, type Write } from './write.ts';
 
 /**
- * Runs the writes of one commit in order, for any implementation. `runWrite` does one of them, or throws a refusal and
- * leaves nothing of it behind; any other error is the end of the whole commit.
+ * Runs the writes of one commit in order, for any implementation. `runWrite` runs one of them, or throws a rejection and
+ * leaves nothing of it behind; any other error fails the whole commit.
  */
 export function runWrites(writes: readonly Write[], runWrite: (write: Write) => Appended) {
   const signals: Signal[] = [];
@@ -27,7 +27,7 @@ export function runWrites(writes: readonly Write[], runWrite: (write: Write) => 
   return { outcomes, signals };
 }
 
-/** Only these are in an order that matters to the session. What is submitted stands each for itself. */
+/** Whether a write depends on the writes of the owner before it. Submitted writes are independent of each other. */
 export function needsFence(write: Write<unknown>): write is Extract<Write<unknown>, { fence: number }> {
   return write.type === 'append' || write.type === 'delete';
 }

@@ -1,12 +1,12 @@
 import { type ErrorKind, FleetloomError } from '../base/errors.ts';
 
-/** An error of the store or the log. Its code decides whose fault it is and what to do. */
+/** An error of the store or the log. Its code determines the kind and the advice. */
 export function storeError(code: StoreErrorCode, problem: string, cause?: unknown): FleetloomError {
   const { kind, advice } = meanings[code];
   return new FleetloomError({ code, kind, problem, advice, ...(cause === undefined ? {} : { cause }) });
 }
 
-/** Whether it is this error. Elsewhere errors are known by their codes only. */
+/** Whether an error has this code. Code outside of the store identifies errors by their codes only. */
 export function isStoreError(error: unknown, code: StoreErrorCode): error is FleetloomError {
   return error instanceof FleetloomError && error.code === code;
 }
@@ -24,7 +24,7 @@ const meanings = {
   invalid_limit: { kind: 'caller', advice: 'ask for fewer at a time' },
   too_many_inputs: { kind: 'retryable', advice: 'wait until the session has taken up what was sent' },
   frame_too_large: { kind: 'caller', advice: 'keep large content in a file and name it' },
-  /** The most important one: its receiver has to stop at once, because another owner continues the session. */
+  /** The receiver must stop at once, because another owner continues the session. */
   stale_owner: { kind: 'terminal', advice: 'stop the turns of this session, another owner has taken it over' },
   write_skipped: { kind: 'retryable', advice: 'fix what the write before it was refused for, then repeat both' },
   log_full: { kind: 'retryable', advice: 'wait for earlier appends before sending more' },

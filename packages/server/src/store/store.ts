@@ -22,7 +22,7 @@ import type { Summaries } from './summaries.ts';
 import type { Outcome, Write } from './write.ts';
 
 /**
- * Where sessions and what belongs to them are kept. store.suite.ts says in tests what every implementation does.
+ * Persistent sessions and all records around them. store.suite.ts tests what every implementation does.
  *
  * Several processes may share one store: the store is their only shared state. Times of leases and keys are
  * measured by the clock of the store itself, because the clocks of several machines differ.
@@ -42,13 +42,13 @@ export interface Store {
   readonly runs: Runs;
   readonly summaries: Summaries;
   readonly checkpoints: Checkpoints;
-  /** What people and programs did. The changes of this store take an entry as `audit` and write it with themselves, or not at all. */
+  /** The audit log. Changes of this store accept an entry as `audit` and write both in one transaction, or neither. */
   readonly audit: AuditLog;
 
-  /** How connections are used; undefined for a store in this process. */
+  /** Statistics of connections; undefined for an embedded store. */
   readonly connections?: ConnectionUse | undefined;
 
-  /** The time by the clock of the store: the one that leases, keys and documents go by. */
+  /** The time by the clock of the store, which leases, keys and documents use. */
   now(): Promise<number>;
 
   /**
@@ -59,7 +59,7 @@ export interface Store {
    */
   commit(writes: readonly Write[]): Promise<readonly Outcome[]>;
 
-  /** Entries behind a cursor, in order and dense. At least one if there is one, however large it is. */
+  /** Entries behind a cursor, in order and without gaps. At least one entry if there is one, of any size. */
   read(request: ReadRequest): Promise<readonly Entry[]>;
 
   /**
@@ -68,33 +68,33 @@ export interface Store {
    */
   logBytes(sessionId: string, after: number): Promise<number>;
 
-  /** The last `seq` of each, 0 before the first; sessions that do not exist are left out. */
+  /** The last `seq` of each session, 0 for an empty log; sessions that do not exist are absent. */
   heads(sessionIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
 
   /**
-   * Removes frames and leaves pruned ranges. What may be removed without changing what folds out, pruneDeltas knows. A long
+   * Removes frames and leaves pruned ranges. `pruneDeltas` decides which frames can be removed without changing any fold. A long
    * log is pruned in several transactions, so a concurrent read may find some of it removed and some not.
    */
   prune(sessionId: string, ranges: readonly SeqRange[]): Promise<void>;
 
   /**
-   * Wakes waiting readers, for writes of this and of other processes. A hint and no more: it may come late, twice or, when
-   * a connection breaks, not at all. Gives back the function that ends it.
+   * Wakes waiting readers after writes of this and of other processes. Only a hint: it may arrive late, twice or, when
+   * a connection breaks, not at all. Returns the function that ends the subscription.
    */
   subscribe(onSignals: (signals: readonly Signal[]) => void): () => void;
 
-  /** Waits for what is being written. Everything after it is refused. */
+  /** Waits for writes in progress. Later calls are rejected. */
   close(): Promise<void>;
 }
 
-/** Which frames to read, and how many at most. */
+/** Which frames to read, and the limits of one read. */
 export interface ReadRequest {
   readonly sessionId: string;
   /** The last one known; 0 for all. */
   readonly after: number;
   readonly entriesMax: number;
   readonly bytesMax: number;
-  /** Deltas come as ranges, as if they were pruned. Segments that hold only deltas are not read. */
+  /** Deltas are returned as ranges, as if they were pruned. Segments that contain only deltas are not read. */
   readonly skipsDeltas?: boolean;
 }
 
@@ -104,10 +104,10 @@ export interface SeqRange {
   readonly lastSeq: number;
 }
 
-/** What has changed in the store. A signal is only a wake-up: readers must also poll. */
+/** A change in the store. Signals are only hints: readers must also poll. */
 export type Signal =
   | { readonly type: 'frames'; readonly sessionId: string; readonly head: number }
-  /** Something was submitted: input, or an answer. */
+  /** Input, or an answer to a pending call, was submitted. */
   | { readonly type: 'inputs'; readonly sessionId: string }
   /** An item of work was queued. */
   | { readonly type: 'works'; readonly sessionId: string }
@@ -116,14 +116,14 @@ export type Signal =
 /** Agents with all their versions. */
 export interface Agents {
   create(agent: NewAgent, audit?: NewAuditEntry): Promise<AgentRecord>;
-  /** `ifVersion` refuses the change if the newest version is another one. */
+  /** With `ifVersion`, the change is rejected if the newest version is another one. */
   addVersion(change: RecordChange & { ifVersion?: number }, audit?: NewAuditEntry): Promise<AgentRecord>;
   /** The newest version if none is given. */
   get(workspaceId: string, id: string, version?: number): Promise<AgentRecord | undefined>;
   list(request: ListRequest): Promise<Page<AgentRecord>>;
   /** Sorted by version. */
   listVersions(request: PageRequest & { workspaceId: string; id: string }): Promise<Page<AgentRecord>>;
-  /** A second time changes nothing. */
+  /** Idempotent. */
   archive(workspaceId: string, id: string, time: number, audit?: NewAuditEntry): Promise<AgentRecord>;
 }
 
@@ -172,22 +172,22 @@ export interface Approvals {
   ): Promise<Page<ApprovalRecord>>;
 }
 
-/** Items are made by writes, and go with their session. */
+/** Items of work. They are created by writes, and deleted with their session. */
 export interface Works {
   get(workspaceId: string, id: string): Promise<WorkRecord | undefined>;
   list(request: PageRequest & { workspaceId: string; environmentId: string }): Promise<Page<WorkRecord>>;
   /**
-   * Hands out the oldest item that waits, as `queued`, to one caller only, however many ask at once. Items wait again
+   * Hands out the oldest waiting item, as `queued`, to exactly one of any number of concurrent callers. Items wait again
    * when no worker has confirmed them for `reclaimMs`, or when the lease of their worker has run out. An item is held back
    * while another one of its session has a worker, and for good when the session has ended.
    */
   claim(request: { workspaceId: string; environmentId: string; reclaimMs: number }): Promise<WorkRecord | undefined>;
-  /** Refused if the item is at another revision. A lease is counted from now; null ends it. */
+  /** Rejected if the item has another revision. A lease begins now; null ends it. */
   update(change: WorkChange): Promise<WorkRecord>;
   count(request: { workspaceId: string; environmentId: string }): Promise<WorkCounts>;
 }
 
-/** A change of an item of work, refused unless the revision is the given one. */
+/** A change of an item of work, rejected unless the revision is the given one. */
 export interface WorkChange {
   readonly workspaceId: string;
   readonly id: string;
@@ -199,28 +199,28 @@ export interface WorkChange {
 
 /** The sizes of one queue. */
 export interface WorkCounts {
-  /** No worker has them, or none any more. */
+  /** Items without a worker. */
   readonly waiting: number;
-  /** Handed out, and not taken up yet. */
+  /** Items that were handed out, but not confirmed by a worker yet. */
   readonly claimed: number;
-  /** When the first of them all was made. */
+  /** Creation time of the oldest item. */
   readonly oldestAt: number | null;
 }
 
 /** Idempotency keys with their stored results. */
 export interface Keys {
   get(workspaceId: string, key: string): Promise<KeyRecord | undefined>;
-  /** Gives back what is kept under the key: this, or what came first and has not expired. */
+  /** Returns the record under the key: the given one, or an earlier one that has not expired. */
   putIfAbsent(record: NewKey & Pick<KeyRecord, 'workspaceId'>): Promise<{ isNew: boolean; record: KeyRecord }>;
 }
 
 /** The leases of sessions: at most one owner at a time, each with a fence. */
 export interface Leases {
-  /** Acquires the lease of the session if it is free. The fence is greater than every one before it, for the same owner too. */
+  /** Acquires the lease of the session if it is free. The fence is greater than all earlier ones, also for the same owner. */
   acquire(request: { sessionId: string; owner: string; ttlMs: number }): Promise<Acquired>;
-  /** All leases of an owner at once. Gives back the sessions that it has lost. */
+  /** Renews all leases of an owner at once. Returns the sessions that it has lost. */
   renew(request: { owner: string; ttlMs: number; leases: readonly Held[] }): Promise<readonly string[]>;
-  /** The fence is worth nothing afterwards. Does nothing if it was already. */
+  /** Releases a lease. Its fence is invalid afterwards. Does nothing if it was released before. */
   release(lease: Held): Promise<void>;
   /** The owner of the session at this moment; undefined if it has none or does not exist. */
   findOwner(sessionId: string): Promise<string | undefined>;
@@ -241,12 +241,12 @@ export type Acquired =
   | { readonly ok: true; readonly fence: number; readonly head: number; readonly expiresAt: number }
   | { readonly ok: false; readonly owner: string; readonly expiresAt: number };
 
-/** Small things that all processes sharing the store must agree on. `kind` names the collection. */
+/** Small values that all processes on the store share. `kind` names the collection. */
 export interface Documents {
   get(kind: string, id: string): Promise<DocumentRecord | undefined>;
-  /** Those of them that are there, in any order, with one look. */
+  /** The existing documents among these ids, in any order, with one query. */
   getAll(kind: string, ids: readonly string[]): Promise<readonly DocumentRecord[]>;
-  /** `ifRevision` refuses the change if the document is at another one; 0: only if there is none. */
+  /** With `ifRevision`, the change is rejected if the document has another revision; 0: unless it does not exist. */
   put(
     document: { kind: string; id: string; data: object; ifRevision?: number },
     audit?: NewAuditEntry,
@@ -259,18 +259,18 @@ export interface Documents {
    */
   change(changes: readonly DocumentChange[], audit?: NewAuditEntry): Promise<void>;
   /**
-   * The documents of one owner, sorted by id: those between `above` and `below`, from the order's beginning. It costs as much as it
-   * returns, whatever others have. The data of a `file`, a `login` and a `vault` names its owner as `workspaceId`, that of a
+   * The documents of one owner between `above` and `below`, sorted by id. The cost depends on the number of results,
+   * not on the documents of other owners. The data of a `file`, a `login` and a `vault` names its owner as `workspaceId`, that of a
    * `vault_credential` as `vaultId`.
    */
   listOfWorkspace(request: WorkspaceDocuments): Promise<readonly DocumentRecord[]>;
   /** How many documents of a kind the workspace has, counted up to `max`. */
   countOfWorkspace(request: Pick<WorkspaceDocuments, 'kind' | 'workspaceId'> & { max: number }): Promise<number>;
-  /** A second time changes nothing. */
+  /** Idempotent. */
   delete(kind: string, id: string, audit?: NewAuditEntry): Promise<void>;
 }
 
-/** One change of several that belong together. */
+/** One of several changes in a transaction. */
 export type DocumentChange =
   /** `ifRevision` as with `put`. */
   | {
@@ -283,7 +283,7 @@ export type DocumentChange =
   /** Without `ifRevision` a second time changes nothing. */
   | { readonly type: 'delete'; readonly kind: string; readonly id: string; readonly ifRevision?: number };
 
-/** Which documents of an owner are listed. Neither bound is included. */
+/** Which documents of an owner are listed. Both bounds are exclusive. */
 export interface WorkspaceDocuments {
   readonly kind: 'file' | 'login' | 'vault' | 'vault_credential';
   /** The workspace, or the vault of credentials. */
@@ -295,13 +295,13 @@ export interface WorkspaceDocuments {
   readonly order?: 'asc' | 'desc' | undefined;
 }
 
-/** Bytes of files, kept in parts so that a large one is never in memory as a whole. */
+/** Bytes of files, stored in parts so that a large file is never in memory as a whole. */
 export interface Blobs {
-  /** Visible only when it is whole, and then in the place of what was there. One that fails leaves nothing. */
+  /** Writes a blob. It becomes visible, and replaces the previous one, only when it is complete. A failed write leaves nothing behind. */
   write(id: string, bytes: AsyncIterable<Uint8Array>): Promise<{ bytes: number }>;
-  /** Fails with `not_found` if there is none, also in the middle if it is deleted or replaced. */
+  /** Reads a blob. Fails with `not_found` if it does not exist, also in the middle if it is deleted or replaced. */
   read(id: string): AsyncIterable<Uint8Array>;
-  /** A second time changes nothing. */
+  /** Idempotent. */
   delete(id: string): Promise<void>;
 }
 
@@ -319,13 +319,13 @@ export interface Runs {
   list(request: RunListRequest): Promise<Pick<Page<RunPlace>, 'items' | 'next'>>;
 }
 
-/** Where a run begins and ends in its log. */
+/** The position of a run in its log. */
 export interface RunPlace {
   readonly sessionId: string;
   readonly id: string;
-  /** Of `run.started`. */
+  /** The `seq` of `run.started`. */
   readonly firstSeq: number;
-  /** Of `run.ended`; null while the run is open. */
+  /** The `seq` of `run.ended`; null while the run is open. */
   readonly lastSeq: number | null;
   readonly startedAt: number;
   readonly endedAt: number | null;
@@ -362,7 +362,7 @@ export interface Checkpoint extends CheckpointSize {
   readonly data: Uint8Array;
 }
 
-/** The saved state of a fold. It is refused if frames were pruned since `epoch`. */
+/** The saved state of a fold. It is not stored if frames were pruned since `epoch`. */
 export interface NewCheckpoint {
   readonly sessionId: string;
   readonly kind: string;

@@ -18,9 +18,9 @@ export interface SessionSummary {
   readonly costNanoUsd: number | null;
   readonly tokens: number;
   readonly activeMs: number;
-  /** What searches look at, in lower case. It begins with the name, by which lists are sorted. */
+  /** The searched text, in lower case. It begins with the name, by which lists are sorted. */
   readonly search: string;
-  /** What no query looks at. */
+  /** Data that queries do not use. */
   readonly data: object;
 }
 
@@ -35,7 +35,7 @@ export interface Summaries {
   list(request: SummaryListRequest): Promise<SummaryList>;
   /** Cost and tokens of all sessions that were created in a period, by day, agent and model; the newest day first. At most `limit` groups. */
   sum(request: SummarySumRequest): Promise<readonly SummarySum[]>;
-  /** Those of them that are in the workspace, in any order. */
+  /** The summaries of those sessions that are in the workspace, in any order. */
   getAll(workspaceId: string, sessionIds: readonly string[]): Promise<readonly SummaryRecord[]>;
   /** The ids of sessions that have none, because an older version wrote them. */
   findMissing(limit: number): Promise<readonly string[]>;
@@ -43,7 +43,7 @@ export interface Summaries {
   add(sessionId: string, summary: SessionSummary): Promise<void>;
 }
 
-/** Which sessions are listed and counted. What is left out matches every session. */
+/** Which sessions are listed and counted. Absent fields match every session. */
 export interface SummaryFilter {
   readonly workspaceId: string;
   /** Each has to be in the searched text. Lower case. */
@@ -61,7 +61,7 @@ export interface SummaryFilter {
 
 /** A page of summaries. */
 export interface SummaryListRequest extends SummaryFilter {
-  /** The time at which states are taken. */
+  /** The time for which states are computed. */
   readonly now: number;
   readonly states?: readonly FleetSessionState[] | undefined;
   readonly agents?: readonly string[] | undefined;
@@ -77,7 +77,7 @@ export interface SummaryListRequest extends SummaryFilter {
 export interface SummaryList {
   readonly items: readonly SummaryRecord[];
   readonly next: string | null;
-  /** Of the filter alone: states, agents and models are not applied. */
+  /** Counts of the filter without its states, agents and models. */
   readonly groups: readonly SummaryGroup[];
   /** Sessions of the workspace without a summary. */
   readonly missing: number;
@@ -96,7 +96,7 @@ export interface SummarySumRequest {
   readonly workspaceId: string;
   readonly createdFrom: number;
   readonly createdTo: number;
-  /** Added to times before they are divided into days: how far local time is ahead of UTC. A whole number. */
+  /** Offset of local time from UTC in ms, added to times before they are divided into days. A whole number. */
   readonly offsetMs: number;
   readonly limit: number;
 }

@@ -1,5 +1,5 @@
 /**
- * Values by key, never changed in place. While a transaction is open each change notes how to take it back, which is
+ * Values by key, never changed in place. While a transaction is open each change records how to revert it, which is
  * all that a rollback needs.
  */
 export class Table<Value> {

@@ -5,10 +5,10 @@ import type { NewApproval, NewInput, NewKey, NewSession, NewThread, NewWork, Sta
 import type { SessionSummary } from './summaries.ts';
 
 /**
- * Everything that changes a session, frames and records together, so that a status and its event are never apart.
+ * A change of a session: frames and records together, so that a status and its event are never inconsistent.
  *
- * `create` and `append` speak for the session; only its owner may append, which the fence proves. `submit` is what
- * any node may do: submit input, decide an approval. The owner receives a signal and appends the frames that follow.
+ * `create` and `append` are made by the session's owner, which the fence proves. `submit` can be made by
+ * any node: it submits input or decides an approval. The owner receives a signal and appends the resulting frames.
  */
 export type Write<Given = EncodedFrame> =
   | { type: 'create'; session: NewSession; frames: readonly Given[]; changes: readonly Change[] }
@@ -19,13 +19,13 @@ export type Write<Given = EncodedFrame> =
 /** A change that any node may make, without owning the session. */
 export type SubmitChange =
   | { type: 'enqueue_input'; input: NewInput }
-  /** Refused when it is answered already. */
+  /** Rejected if the approval is resolved already. */
   | { type: 'resolve_approval'; approvalId: string; time: number; data: object }
-  /** Does nothing while an item of the session is waiting or being worked on: one worker is enough. */
+  /** Does nothing while an item of the session waits or has a worker: one worker is enough. */
   | { type: 'enqueue_work'; work: NewWork }
-  /** Refused, and everything with it, while the key is taken. */
+  /** Rejects the whole write while the key is in use. */
   | { type: 'put_key'; key: NewKey }
-  /** Refused, and everything with it, unless the document is at this revision. It is not changed in the meantime. */
+  /** Rejects the whole write unless the document has this revision. The document does not change until the commit. */
   | { type: 'expect_document'; kind: string; id: string; revision: number }
   /** Appends to the audit log of a workspace. */
   | { type: 'audit'; entry: NewAuditEntry };
@@ -40,10 +40,10 @@ export type Change =
   | { type: 'update_thread'; threadId: string; updatedAt: number; patch: ThreadPatch }
   | { type: 'consume_inputs'; inputIds: readonly string[] }
   | { type: 'create_approval'; approval: NewApproval }
-  /** The session no longer waits for it. Does nothing if it has just been answered. */
+  /** Closes an approval that the session no longer waits for. Does nothing if it has just been resolved. */
   | { type: 'close_approval'; approvalId: string; time: number; data: object };
 
-/** What is left out stays as it is. */
+/** Changes of a session record. Absent fields stay as they are. */
 export interface SessionPatch {
   readonly status?: Status;
   readonly archivedAt?: number;
@@ -52,7 +52,7 @@ export interface SessionPatch {
 
 export type ThreadPatch = SessionPatch;
 
-/** Where the frames of a write came to lie. Without frames it is empty: `firstSeq` is one past `lastSeq`. */
+/** The position of the frames of a write. Without frames, `firstSeq` is `lastSeq + 1`. */
 export interface Appended {
   readonly firstSeq: number;
   readonly lastSeq: number;
@@ -61,7 +61,7 @@ export interface Appended {
 /** Whether a write of a commit was applied. */
 export type Outcome = ({ readonly ok: true } & Appended) | { readonly ok: false; readonly error: FleetloomError };
 
-/** Commits writes in order, each whole or not at all. Every store is one. */
+/** Commits writes in order, each completely or not at all. Every store implements it. */
 export interface Committer {
   commit(writes: readonly Write[]): Promise<readonly Outcome[]>;
 }
@@ -70,7 +70,7 @@ export function sessionOf(write: Write<unknown>): string {
   return write.type === 'create' ? write.session.id : write.sessionId;
 }
 
-/** One write alone; throws what it was refused for. Many at a time belong into the log, which commits them together. */
+/** Commits a single write and throws its rejection. Frequent writes go through the log, which commits them in groups. */
 export async function commitOne(store: Committer, write: Write): Promise<Appended> {
   const [outcome] = await store.commit([write]);
   if (!outcome!.ok) throw outcome!.error;

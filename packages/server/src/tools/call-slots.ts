@@ -1,6 +1,6 @@
 import { Interrupted } from './tool-failure.ts';
 
-/** So many calls at a time; the others wait in the order of asking, and leave when they are interrupted. */
+/** A limit of concurrent calls. Further calls wait in order, and leave the queue when they are interrupted. */
 export class CallSlots {
   #free: number;
   readonly #waiting: (() => void)[] = [];

@@ -46,7 +46,7 @@ function scan(): Promise<Processes> {
   return next;
 }
 
-/** Those that we, or another server of ours, have marked. Undefined when the machine does not let us look now. */
+/** The processes that this or another server has marked. Undefined if they cannot be listed at the moment. */
 async function readProcesses(): Promise<Processes> {
   try {
     const pids = (await readdir('/proc')).filter((name) => /^[0-9]+$/.test(name)).map(Number);
@@ -65,12 +65,12 @@ async function readProcesses(): Promise<Processes> {
 async function readProcess(pid: number): Promise<Found | undefined> {
   if (pid === process.pid) return undefined;
   try {
-    // What is dead and only waits to be counted has an empty environment.
+    // A zombie has an empty environment.
     const environment = await readFile(`/proc/${pid}/environ`);
     return environment.includes(MARKER_PREFIX) ? { pid, environment } : undefined;
   } catch (error) {
     if (isShortage(error)) throw error;
-    // It ended, or belongs to another user.
+    // The process has ended, or belongs to another user.
     return undefined;
   }
 }

@@ -5,7 +5,7 @@ export const toolLimits = {
   /** Text of one result. Longer text is saved to a file, and the model receives its beginning and its end. */
   toolTextCharsMax: 100_000,
   toolPreviewChars: 8_000,
-  /** One image of a result, in bytes of base64: what the Messages API takes. */
+  /** One image of a result, in bytes of base64: the limit of the Messages API. */
   toolImageCharsMax: 5 * 1024 * 1024,
   /** Tool hosts of a server: processes with some 12 MiB of their own each. More sessions than this take turns. */
   toolHostsMax: 128,
@@ -29,7 +29,7 @@ export const toolLimits = {
   toolHostRequestBytesMax: 64 * 1024 * 1024,
   /** An answer of a host: six times what `read` gives, because JSON may need six bytes for one. */
   toolHostAnswerBytesMax: 2 * 1024 * 1024,
-  /** What a host writes to stderr before it is ended. It has nothing to say there but why it crashes. */
+  /** Bytes that a host may write to stderr before it is killed. It should only write there when it crashes. */
   toolHostStderrBytesMax: 64 * 1024,
   bashTimeoutMs: 120_000,
   bashTimeoutMsMax: 600_000,
@@ -37,18 +37,18 @@ export const toolLimits = {
   bashOutputBytesMax: 100 * 1024,
   /** How long to wait for the last words of a shell that ended, when something still holds its output open. */
   bashDrainMs: 500,
-  /** What `read` gives at once. */
+  /** Bytes that `read` returns at once. */
   fileReadBytesMax: 256 * 1024,
   /** A file that is edited, before and after. */
   fileEditBytesMax: 8 * 1024 * 1024,
-  /** How far `read` looks for the lines that it was asked for. */
+  /** Bytes that `read` scans for the requested lines. */
   fileScanBytesMax: 128 * 1024 * 1024,
   /** Symbolic links on the way to one file, as Linux has it. */
   fileLinksMax: 40,
   globResultsMax: 200,
   /** Patterns that one pattern with braces stands for. */
   globAlternativesMax: 256,
-  /** All of them together. */
+  /** Characters of all alternatives together. */
   globAlternativesCharsMax: 8_192,
   globOutputBytesMax: 100 * 1024,
   globTimeoutMs: 30_000,
@@ -59,12 +59,12 @@ export const toolLimits = {
   grepPatternCharsMax: 4_000,
   grepOutputBytesMax: 100 * 1024,
   grepLineCharsMax: 2_000,
-  /** What is searched of a line without ripgrep. The worst patterns take 20 µs for a byte, and cannot be interrupted. */
+  /** Bytes of a line that are searched without ripgrep. The worst patterns take 20 µs per byte, and cannot be interrupted. */
   grepMatchBytesMax: 64 * 1024,
   /** A file that is searched without ripgrep. Larger ones are left out, and the result says so. */
   grepFileBytesMax: 16 * 1024 * 1024,
   grepTimeoutMs: 30_000,
-  /** What a page has after unpacking. */
+  /** Decompressed bytes of a page. */
   webFetchBytesMax: 10 * 1024 * 1024,
   webFetchTimeoutMs: 30_000,
   webFetchConnectMs: 10_000,
@@ -72,7 +72,7 @@ export const toolLimits = {
   webFetchCacheEntriesMax: 32,
   webFetchCacheCharsMax: 4 * 1024 * 1024,
   webFetchCacheMs: 15 * 60_000,
-  /** One lookup of a name that an agent supplied, and one try of it at one name server. */
+  /** One lookup of a name from an agent, and one attempt at one name server. */
   dnsLookupMs: 6_000,
   dnsTryMs: 2_000,
   dnsTriesMax: 2,
@@ -95,7 +95,7 @@ export const toolLimits = {
   /** All pages of a list of tools, and the definition of one tool. */
   mcpListBytesMax: 4 * 1024 * 1024,
   mcpToolBytesMax: 256 * 1024,
-  /** One answer. Parsing a larger one, or one of more values, would hold the event loop for more than 50 ms. */
+  /** One response. Parsing a larger one, or one with more values, would block the event loop for more than 50 ms. */
   mcpAnswerBytesMax: 6 * 1024 * 1024,
   mcpAnswerValuesMax: 50_000,
   mcpDepthMax: 100,
@@ -110,7 +110,7 @@ export const toolLimits = {
   mcpBlocksMax: 1_000,
   /** The body of an answer with status 400. Those of other errors are not read. */
   mcpErrorBytesMax: 64 * 1024,
-  /** One message of the stream that a server notifies us on, and all its messages within a time. */
+  /** One message of a server's notification stream, and all its messages within a period. */
   mcpNotificationBytesMax: 1024 * 1024,
   mcpNotificationValuesMax: 1_000,
   mcpStreamBytesMax: 4 * 1024 * 1024,
@@ -126,12 +126,12 @@ export const toolLimits = {
   /** Parts of messages that have not ended: of one connection, and of all. */
   mcpConnectionBytesMax: 32 * 1024 * 1024,
   mcpHeldBytesMax: 256 * 1024 * 1024,
-  /** The same as a share of the heap, where that is less: each is on the heap several times while it is read. */
+  /** The same limit as a share of the heap, if that is less: each response is on the heap several times while it is read. */
   mcpHeldHeapShare: 1 / 16,
   /** How long a call waits whose answer broke off: some servers let their clients take up where they were. */
   mcpResumeMs: 10_000,
   sandboxProcessesMax: 1_024,
-  /** Of all its processes together, temporary files included. Only a memory cgroup holds them to it. */
+  /** Memory of all processes of a sandbox, temporary files included. Enforced only by a memory cgroup. */
   sandboxMemoryBytesMax: 4 * 1024 ** 3,
   /** Private writable memory of one process. Bun, which Claude Code is built with, reserves 5.3 GiB at its start. */
   sandboxDataBytesMax: 16 * 1024 ** 3,
@@ -144,7 +144,7 @@ export const toolLimits = {
   sandboxCpuSecondsMax: 24 * 60 * 60,
   /** Each of `/tmp`, the home directory and `/dev/shm`, which are in memory; never more than an eighth of the machine's. */
   sandboxTemporaryBytesMax: 1024 ** 3,
-  /** What all launches together may take of the memory and of the process ids of the machine. */
+  /** The share of the machine's memory and process ids that all sandboxes together may use. */
   sandboxesMemoryPercent: 75,
   sandboxesProcessesPercent: 50,
   /** How long a launch may take from its preparation to its start, before its cgroup counts as abandoned. */

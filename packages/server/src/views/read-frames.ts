@@ -5,7 +5,7 @@ import { readBatches } from '../log/read-batches.ts';
 import type { ReadRequest, Store } from '../store/store.ts';
 import { storeError } from '../store/store-errors.ts';
 
-/** Skipping deltas skips most of a log. */
+/** Options of a read. Skipping deltas skips most of a log. */
 export type ReadOptions = Pick<ReadRequest, 'skipsDeltas'>;
 
 /** The frames behind a cursor, up to where the log ended when it was first read. */
@@ -30,7 +30,7 @@ export async function* readBackward(
   for await (const stored of readStoredBackward(store, sessionId, before, options)) yield toSessionFrame(stored.value);
 }
 
-/** Like `readForward`, of frames that are not parsed yet. */
+/** Like `readForward`, but the frames are not parsed. */
 export async function* readStoredForward(
   store: Pick<Store, 'read'>,
   sessionId: string,
@@ -49,7 +49,7 @@ export async function* readStoredForward(
   }
 }
 
-/** Like `readBackward`, of frames that are not parsed yet. */
+/** Like `readBackward`, but the frames are not parsed. */
 export async function* readStoredBackward(
   store: Pick<Store, 'read' | 'heads'>,
   sessionId: string,
@@ -73,7 +73,7 @@ export async function* readStoredBackward(
   }
 }
 
-/** Undefined: they are too many bytes to be held at a time. A single frame never is. */
+/** Reads a span of frames; undefined if their bytes exceed the limit. A single frame never does. */
 async function readSpan(
   store: Pick<Store, 'read'>,
   sessionId: string,

@@ -24,7 +24,7 @@ export const RESOURCE_EVENT = 'resource_event';
 /** Makes the changes that write events, which belong into the transaction of what they are about. */
 export interface EventWriter {
   toChanges(events: readonly Omit<ResourceEvent, 'time'>[], time: number): readonly DocumentChange[];
-  /** They are committed. */
+  /** Called after the commit of events. */
   wake(): void;
 }
 

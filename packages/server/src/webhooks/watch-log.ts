@@ -5,7 +5,7 @@ import { sessionOf, type Write } from '../store/write.ts';
 import { isDeliverable } from './to-webhook-events.ts';
 
 /**
- * The same log, which reports each session whose committed frames become webhook events. Webhooks need not read every delta
+ * Wraps a log to report each session whose committed frames become webhook events. Webhooks need not read every delta
  * to find the few frames that matter.
  */
 export function watchLog(log: SessionLog, onDeliverable: (sessionId: string) => void): SessionLog {

@@ -38,7 +38,7 @@ export interface WebhookCursors {
   ): Promise<HeldCursor | 'elsewhere' | undefined>;
   /** The last delivered frame of each session that has a cursor; the largest number for read-only sessions. */
   read(sessionIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
-  /** The same for all sessions that have a cursor, page by page. */
+  /** The cursors of all sessions, page by page. */
   list(): AsyncGenerator<ReadonlyMap<string, number>>;
   /** Removes all of them. */
   clear(): Promise<void>;

@@ -14,7 +14,7 @@ export interface WebhookSenderOptions {
   readonly waitingMax?: number;
 }
 
-/** What an address has received since this process started, and what is left. */
+/** The deliveries to an address since the start of this process, and the pending ones. */
 export interface WebhookState {
   readonly label: string;
   /** The address answered 410: nothing is sent to it until the next start. */
@@ -28,7 +28,7 @@ export interface WebhookState {
   readonly deliveries: readonly WebhookOutcome[];
 }
 
-/** What came of delivering the pending events of one session. */
+/** The result of delivering the pending events of one session. */
 export interface WebhookOutcome {
   readonly at: number;
   /** Events that the address accepted. */

@@ -12,13 +12,13 @@ export interface WebhooksOptions extends Omit<WebhookOptions, 'address' | 'addre
 
 /** Delivers events of sessions to webhook addresses. */
 export interface Webhooks {
-  /** The same log; sessions that it commits events of are delivered. */
+  /** Wraps a log: webhook events that it commits are delivered. */
   watch(log: SessionLog): SessionLog;
   /** Called when events of other objects were committed. Undefined: there is no address that would receive them. */
   readonly onResourceEvents: (() => void) | undefined;
   /** Delivers what the last process left undelivered, and searches again from time to time. */
   start(): void;
-  /** What each address has received from this process. */
+  /** The deliveries of this process to each address. */
   list(): readonly WebhookState[];
   /** The store stays open. */
   close(): Promise<void>;

@@ -1,15 +1,15 @@
 /** Bounds of a {@link RecentMap}. */
 export interface RecentMapOptions<Value> {
   readonly entriesMax: number;
-  /** What all values together may take, by `sizeOf`. */
+  /** The largest sum of the sizes of all values, by `sizeOf`. */
   readonly sizeMax?: number | undefined;
   readonly sizeOf?: ((value: Value) => number) | undefined;
-  /** Names that are longer are not kept. */
+  /** Longer names are not stored. */
   readonly nameCharsMax?: number | undefined;
 }
 
 /**
- * A map of what a program or a client has named. When it is full the oldest entries are dropped, so that endless names do not fill
+ * A map whose keys come from a program or a client. When it is full, the oldest entries are dropped, so that endless keys do not fill
  * the memory.
  *
  * @example
@@ -41,7 +41,7 @@ export class RecentMap<Value> {
     return this.#entries.get(name)?.value;
   }
 
-  /** The entry comes last. A value that is larger than all of them may be is not kept. */
+  /** Stores an entry as the newest. A value larger than `sizeMax` is not stored. */
   set(name: string, value: Value): void {
     const { entriesMax, sizeMax = Number.POSITIVE_INFINITY, sizeOf, nameCharsMax } = this.#options;
     this.delete(name);

@@ -6,12 +6,12 @@ import { join, resolve } from 'node:path';
 export interface SocketDirectory {
   /** A directory for sockets that other users cannot read. */
   open(): Promise<string>;
-  /** Removes what an earlier process left. */
+  /** Removes the files of an earlier process. */
   clear(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The directory that is wanted, unless its path is too long for the system to make sockets in it. */
+/** Uses the given directory, or a temporary one if its path is too long for sockets. */
 export function openSocketDirectory(wanted: string): SocketDirectory {
   const path = resolve(wanted);
   let elsewhere: string | undefined;
@@ -32,7 +32,7 @@ export function openSocketDirectory(wanted: string): SocketDirectory {
   };
 }
 
-/** What Linux has room for, less the end of the text. */
+/** The longest path of a socket on Linux, without the terminating zero. */
 const SOCKET_PATH_BYTES_MAX = 107;
 const LONGEST_NAME = 'zzzzzz.sock';
 

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { FleetloomError } from '../errors.ts';
 
 /**
- * Creates the directory of a server, or prepares an existing one: whatever the umask was when its files were made, no other
- * user can read them afterwards. A directory that holds only files of a server is restricted itself; one that is used
+ * Creates the directory of a server, or prepares an existing one: whatever the umask was when its files were created, no other
+ * user can read them afterwards. A directory that contains only files of a server is restricted itself; one that is used
  * for other things as well keeps its mode.
  */
 export async function prepareDataDirectory(given: string): Promise<void> {
@@ -17,15 +17,15 @@ export async function prepareDataDirectory(given: string): Promise<void> {
   for (const name of names.filter(isOurs)) await tighten(join(path, name));
 }
 
-/** Makes a directory for its owner alone. One that is there is closed. */
+/** Creates a directory that only its owner can access. An existing directory is restricted. */
 export async function makePrivateDirectory(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
   await tighten(path);
 }
 
-/** Makes an empty file for its owner alone, so that the code that fills it need not set modes. An existing file is restricted. */
+/** Creates an empty file that only its owner can access, so that the code that writes it need not set modes. An existing file is restricted. */
 export async function makePrivateFile(path: string): Promise<void> {
-  // A file that is there is not opened: closing it again would release the locks that this process has on it.
+  // An existing file is not opened: closing it would release the locks that this process holds on it.
   const handle = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
   });
@@ -39,7 +39,7 @@ export async function tighten(path: string): Promise<void> {
   const stats = await lstat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
   });
-  // Where a link leads is not ours to change.
+  // The target of a link may belong to another user and is not changed.
   if (stats === undefined || stats.isSymbolicLink() || (stats.mode & OTHERS) === 0) return;
   if (!isMine(stats)) throw foreign(path, stats);
   await chmod(path, stats.mode & ~OTHERS & 0o7777);
@@ -48,7 +48,7 @@ export async function tighten(path: string): Promise<void> {
 const OTHERS = 0o077;
 const OTHERS_WRITE = 0o002;
 
-/** Everything that a server and the commands beside it keep in their directory. */
+/** The names of all files that a server and its commands keep in the data directory. */
 const OURS = new Set(
   [
     'fleetloom.db fleetloom.db-wal fleetloom.db-shm fleetloom.db-journal',

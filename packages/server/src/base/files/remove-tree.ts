@@ -15,11 +15,11 @@ export interface TreeRemover {
   discard(path: string, owner: { readonly parent: string; readonly sessionId: string }): Promise<void>;
   /** Continues what an earlier process did not finish. */
   resume(parent: string): Promise<void>;
-  /** Removes without rests for a bounded time. The next start continues with what is left. */
+  /** Removes without pauses for a bounded time. The next start continues with the rest. */
   close(): Promise<void>;
 }
 
-/** Where problems are reported, and how long a stop and a retry wait. */
+/** Receives problems; sets how long a stop and a retry wait. */
 export interface TreeRemoverOptions {
   readonly onProblem: Report;
   readonly stopMs?: number;
@@ -27,7 +27,7 @@ export interface TreeRemoverOptions {
 }
 
 interface Removal {
-  /** A directory of ours in the trash. The discarded tree is in it, and directories of the tree are moved up into it. */
+  /** A directory in the trash. It contains the discarded tree, and directories of the tree are moved up into it. */
   readonly path: string;
   readonly sessionId: string;
   attempts: number;
@@ -112,7 +112,7 @@ export function createTreeRemover(options: TreeRemoverOptions): TreeRemover {
   }
 }
 
-/** Beside the directories that are discarded, so that moving them is one rename. */
+/** Beside the discarded directories, so that moving one of them is a single rename. */
 const TRASH = '.trash';
 
 /**
@@ -130,7 +130,7 @@ function createSerial(): <Result>(operation: () => Promise<Result>) => Promise<R
   };
 }
 
-/** A trash directory stays while other removals are in it. */
+/** Removes the trash directory unless other removals are in it. */
 async function removeIfEmpty(trash: string): Promise<void> {
   await rmdir(trash).catch(() => undefined);
 }
@@ -166,7 +166,7 @@ interface Turn {
 
 /**
  * One turn of a removal. No path becomes longer than `<removal>/<directory>/<name>`: each directory of the tree is moved up into the removal before it
- * is emptied. What is left to do is therefore on the disk, and neither depth nor width takes memory. Names are bytes: agents
+ * is emptied. The remaining work is therefore on the disk, and neither depth nor width takes memory. Names are bytes: agents
  * may choose some that are not UTF-8.
  *
  * Links are not followed, also when a process of an agent still runs: entries are only unlinked and renamed, and what is opened is
@@ -175,9 +175,9 @@ interface Turn {
 class Removing {
   readonly #directory: string;
   readonly #turn: Turn;
-  /** Directories that were moved up in this turn. The others are found by reading the removal again. */
+  /** Directories that were moved up in this turn. Further ones are found by reading the removal again. */
   readonly #moved: Buffer[] = [];
-  /** Whatever makes an end more likely: entries removed or moved up. */
+  /** Entries that were removed or moved up so far: the progress of the removal. */
   #steps = 0;
   #failure: unknown;
 
@@ -186,7 +186,7 @@ class Removing {
     this.#turn = turn;
   }
 
-  /** Resolves with true when the removal is done, and with false when its turn is over. Throws when nothing more of it can be removed. */
+  /** Resolves with true when the removal is complete, and with false when its turn is over. Throws if no further entry can be removed. */
   async run(): Promise<boolean> {
     for (;;) {
       const before = this.#steps;
@@ -212,7 +212,7 @@ class Removing {
       await this.#eachEntry(path, baseLimits.removalOperationsMax, (entry, isDirectory) =>
         isDirectory ? this.#moveUp(entry) : this.#unlink(entry),
       );
-      // A process that still runs may have written more.
+      // A process that is still running may have written more files.
       if (this.#isOver() || (await this.#removeEmpty(path)) || this.#steps === before) return;
     }
   }
@@ -223,7 +223,7 @@ class Removing {
       this.#steps++;
     } catch (error) {
       if (isCode(error, 'ENOENT')) return;
-      // It has become a directory. Systems differ in the code.
+      // The entry has become a directory. Systems differ in the error code.
       if (isCode(error, 'EISDIR', 'EPERM')) return await this.#moveUp(path);
       this.#failure ??= error;
     }
@@ -246,12 +246,12 @@ class Removing {
     }
   }
 
-  /** A turn without a step does not end: to find the first entry of a large directory may take longer than a turn. */
+  /** A turn has at least one step: finding the first entry of a large directory may take longer than a turn. */
   #isOver(): boolean {
     return this.#turn.isStopped() || (this.#steps > 0 && this.#turn.isTurnOver());
   }
 
-  /** Whether it was empty, and is gone. */
+  /** Removes a directory if it is empty. Returns whether it was. */
   async #removeEmpty(path: Buffer | string): Promise<boolean> {
     try {
       await rmdir(path);
@@ -296,7 +296,7 @@ async function openEntries(directory: Buffer): Promise<Dir> {
   return await opendir(directory, { encoding, bufferSize: baseLimits.removalEntriesRead });
 }
 
-/** To move a directory takes the permission to write to it, which agents may have taken away. Root needs none. */
+/** Moving a directory requires write permission, which agents may have removed. Root needs none. */
 async function renameWritable(from: string | Buffer, to: string | Buffer): Promise<void> {
   try {
     await rename(from, to);
@@ -309,7 +309,7 @@ async function renameWritable(from: string | Buffer, to: string | Buffer): Promi
   }
 }
 
-/** Never the mode of what a link leads to. */
+/** Adds write permission, never to the target of a link. */
 async function makeWritable(path: string | Buffer): Promise<void> {
   if (process.platform !== 'linux') {
     if ((await lstat(path)).isDirectory()) await chmod(path, 0o700);
@@ -323,10 +323,10 @@ async function makeWritable(path: string | Buffer): Promise<void> {
   }
 }
 
-/** Opens without reading, and therefore without the permission to read. Node does not have it among its constants. */
+/** Opens without reading, so that read permission is not needed. Node does not export this constant. */
 const O_PATH = 0o10000000;
 
-/** Without the error itself: its path was chosen by an agent, and may have any length. */
+/** Without the original error: it contains a path that an agent chose and that may have any length. */
 function toIncomplete({ sessionId, path }: Removal, error: unknown): FleetloomError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
   return new FleetloomError({

@@ -1,6 +1,6 @@
 /**
- * Bytes from outside that are needed as a whole, up to a number of them. One growing array instead of a list of chunks:
- * a peer that sends single bytes would make us keep some 100 bytes of bookkeeping for each of them.
+ * Collects bytes from outside that are needed as a whole, up to a limit. One growing array instead of a list of chunks:
+ * a peer that sends single bytes would otherwise cost about 100 bytes of bookkeeping for each of them.
  *
  * @example
  * const collector = new ByteCollector(limits.bodyBytesMax);
@@ -20,7 +20,7 @@ export class ByteCollector {
     return this.#length;
   }
 
-  /** False: there is no room for all of it. As much as fits is kept. */
+  /** Adds a chunk. False: not all of it fits; the part that fits is kept. */
   add(chunk: Uint8Array): boolean {
     const room = this.#bytesMax - this.#length;
     const taken = chunk.length <= room ? chunk : chunk.subarray(0, room);

@@ -1,6 +1,6 @@
 /**
- * The text of these bytes, for {@link inSlices}: the largest body takes a tenth of a second if it is decoded at once. Throws
- * a TypeError where they are not UTF-8.
+ * Decodes bytes, for {@link inSlices}: decoding the largest body at once takes 100 ms. Throws
+ * a TypeError if they are not UTF-8.
  */
 export function* decodeUtf8(bytes: Uint8Array): Generator<void, string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });

@@ -1,5 +1,5 @@
 /**
- * Whether something that was read from JSON is nested deeper than so many levels. Level by level: a function that calls
+ * Whether a value that was parsed from JSON is nested deeper than a number of levels. Level by level: a function that calls
  * itself would run out of stack, as serializing the value does.
  */
 export function isDeeper(value: unknown, levelsMax: number): boolean {

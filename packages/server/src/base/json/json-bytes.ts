@@ -1,9 +1,9 @@
 /**
- * At least as many bytes as the value takes as JSON, by a look at its lengths alone. Nearly everything is far below every
- * limit, and to know that it need not be written. The value must not be nested too deep to be written either.
+ * An upper bound for the size of the value as JSON, computed from lengths alone. Nearly every value is far below every
+ * limit, so it need not be serialised to be checked. The value must not be nested too deep for serialising.
  */
 export function jsonBytesAtMost(value: unknown): number {
-  // The worst is a control character or half a pair, as `\u0001`.
+  // The longest character is a control character or half a surrogate pair, written as `\u0001`.
   if (typeof value === 'string') return 6 * value.length + 2;
   // The longest number is -1.2345678901234567e-300.
   if (typeof value !== 'object' || value === null) return 24;
@@ -13,8 +13,8 @@ export function jsonBytesAtMost(value: unknown): number {
 }
 
 /**
- * How many bytes the value takes as JSON if they are more than allowed, or at least one more than allowed; undefined if they are
- * not. A value far below or far above the limit is not written to find out, and of others no more than the limit is written.
+ * The size of the value as JSON if it exceeds the limit, or at least one byte more than the limit; undefined if it does
+ * not. A value far below or far above the limit is not serialised; of others no more than the limit is.
  */
 export function findExcessBytes(value: unknown, bytesMax: number): number | undefined {
   if (jsonBytesAtMost(value) <= bytesMax) return undefined;
@@ -24,7 +24,7 @@ export function findExcessBytes(value: unknown, bytesMax: number): number | unde
   return bytes > bytesMax ? bytes : undefined;
 }
 
-/** The bytes of the value as JSON, or of so much of it that the limit is exceeded. Its nesting must be checked before. */
+/** Counts the bytes of the value as JSON until the limit is exceeded. Its nesting must be checked before. */
 function countJsonBytes(value: unknown, bytesMax: number): number {
   if (typeof value === 'string') return countTextBytes(value, bytesMax);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)?.length ?? 'null'.length;
@@ -51,7 +51,7 @@ function countTextBytes(text: string, bytesMax: number): number {
   return bytes;
 }
 
-/** Half a pair of surrogates would be escaped, so a piece does not end within one. */
+/** Half a surrogate pair would be escaped, so a piece does not end within a pair. */
 function endOfPiece(text: string, at: number): number {
   const end = at + PIECE_CHARS;
   return (text.charCodeAt(end - 1) & 0xfc00) === 0xd800 ? end + 1 : end;
@@ -59,7 +59,7 @@ function endOfPiece(text: string, at: number): number {
 
 const PIECE_CHARS = 64 * 1024;
 
-/** Every character takes a byte or more. */
+/** A lower bound for the size of the value as JSON: every character takes at least one byte. */
 export function jsonBytesAtLeast(value: unknown): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value !== 'object' || value === null) return 0;

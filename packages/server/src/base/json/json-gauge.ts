@@ -1,6 +1,6 @@
 /**
  * Measures JSON before it is parsed: V8 takes two seconds for 16 MiB of brackets, and nothing can interrupt it.
- * Bytes may be cut anywhere. What is not JSON is measured as well and left to the parser to refuse.
+ * Bytes may be cut anywhere. Text that is not JSON is measured as well; the parser rejects it.
  *
  * @example
  * const gauge = new JsonGauge();
@@ -10,9 +10,9 @@
 export class JsonGauge {
   /** The deepest nesting so far. */
   depth = 0;
-  /** At least as many values as there are so far, and at most one more for each array and object. */
+  /** An upper bound for the number of values so far: at most one too many for each array and object. */
   values = 1;
-  /** Those of `values` that are parts of the whole, or parts of its parts. */
+  /** The number of `values` in the first two levels. */
   shallow = 0;
   /** The names of all objects: reading and copying one costs many times what a value of a list does. */
   names = 0;
@@ -51,13 +51,13 @@ export class JsonGauge {
     this.#isEscaped = isEscaped;
   }
 
-  /** No string of JSON goes on behind the end of a line, so a quote in something else does not hide what follows. */
+  /** A JSON string does not continue on the next line, so an unbalanced quote does not hide what follows. */
   endLine(): void {
     this.#isInString = false;
     this.#isEscaped = false;
   }
 
-  /** The next text begins. */
+  /** Starts a new text. */
   reset(): void {
     this.endLine();
     this.#level = 0;

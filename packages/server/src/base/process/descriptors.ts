@@ -3,7 +3,7 @@ import { baseLimits } from '../limits.ts';
 
 /**
  * How many descriptors the process may have open: its soft limit, which Node raises to the hard one at its start. Undefined
- * when there is no descriptor left to read it with, and on other systems than Linux.
+ * if the process has no descriptor left to read it, and on systems other than Linux.
  */
 export function readDescriptorsMax(): number | undefined {
   try {

@@ -1,13 +1,13 @@
 import { getHeapStatistics } from 'node:v8';
 import { baseLimits } from '../limits.ts';
 
-/** Bytes that can be put on the heap before it is so full that the process is at risk: V8 ends a process at its limit. */
+/** Bytes that can be allocated before the heap is so full that the process is at risk: V8 ends a process at its limit. */
 export function heapRoom(): number {
   const { used_heap_size: used, heap_size_limit: most } = getHeapStatistics();
   return most * baseLimits.heapShareMax - used;
 }
 
-/** Whether memory that is kept only to be quick should be given back. */
+/** Whether caches should be released. */
 export function isHeapShort(): boolean {
   return heapRoom() < getHeapStatistics().heap_size_limit * baseLimits.heapShortShare;
 }
@@ -17,5 +17,5 @@ export function atMostOfHeap(bytes: number, share: number): number {
   return Math.min(bytes, HEAP_BYTES_MAX * share);
 }
 
-/** It does not change while the process runs. */
+/** Read once: the limit does not change while the process runs. */
 const HEAP_BYTES_MAX = getHeapStatistics().heap_size_limit;

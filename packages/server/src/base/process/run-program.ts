@@ -5,17 +5,17 @@ import { startProcess } from './start-process.ts';
 /** The limits of a short program. */
 export interface RunProgramOptions extends Pick<SpawnOptions, 'env' | 'cwd'> {
   readonly timeoutMs: number;
-  /** Of each output. A program that writes more is killed. */
+  /** Limit of each output stream. A program that writes more is killed. */
   readonly outputBytesMax: number;
 }
 
 /** How the program ended, and its output. */
 export interface ProgramOutput {
-  /** Null: a signal ended it, such as ours after the timeout. */
+  /** Null: the program was ended by a signal, such as the one after the timeout. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** It wrote more than it may. */
+  /** The program exceeded the output limit. */
   readonly isCut: boolean;
 }
 
@@ -26,7 +26,7 @@ export function runProgram(file: string, args: readonly string[], options: RunPr
     const child = startProcess(file, args, { ...others, stdio: ['ignore', 'pipe', 'pipe'] }, reject);
     if (child?.stdout == null || child.stderr == null) return;
     let isCut = false;
-    // What it has started may hold its pipes open, and would keep us waiting.
+    // A child of the program may hold its pipes open, and would delay the end.
     const end = () => {
       child.kill('SIGKILL');
       for (const pipe of child.stdio) pipe?.destroy();

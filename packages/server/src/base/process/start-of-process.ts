@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** When a process began, in the notation of the system. Null: there is no such process. */
+/** The start time of a process, in the format of the system. Null: the process does not exist. */
 export function startOfProcess(pid: number): string | null {
   try {
-    // The name may contain anything, brackets too; behind it the twentieth field is the start in ticks since boot.
+    // The name may contain any character, also parentheses; the twentieth field behind it is the start time in ticks since boot.
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
   } catch {

@@ -33,8 +33,8 @@ export function startProcess(
 }
 
 /**
- * Throws EMFILE when there are not enough descriptors. When `spawn` runs out of them half way, Node does not close those
- * that it has made: each attempt would leave some behind, and a server that is short of descriptors would never recover.
+ * Throws EMFILE if there are not enough descriptors. When `spawn` runs out of them half way, Node does not close those
+ * that it has opened: each attempt would leak some, and a server that is short of descriptors would never recover.
  */
 function checkDescriptors({ stdio }: SpawnOptions): void {
   const pipes = Array.isArray(stdio) ? stdio.length : STANDARD_PIPES;

@@ -59,7 +59,7 @@ export function createOutboxReader(
       return;
     }
     await documents.put({ kind: TAKEN, id: name, data: {}, ifRevision: 0 }, entry).catch((error: unknown) => {
-      // It was taken before the process was killed.
+      // The entry was appended before the process was killed.
       if (!isStoreError(error, 'version_conflict')) throw error;
     });
     await rm(file, { force: true });

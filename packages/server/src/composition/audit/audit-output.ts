@@ -6,7 +6,7 @@ import type { Store } from '../../store/store.ts';
 
 /** Where entries of the audit log are written beside the store. */
 export interface AuditOutput {
-  /** Each output of a server continues where it ended. */
+  /** The name of the output, under which its position is stored. */
   readonly name: string;
   /**
    * Whether what was written the last time was not lost since. It is asked before the next write; if it was, the same is written again.
@@ -27,7 +27,7 @@ export async function openAuditOutput(
   output: AuditOutput,
 ): Promise<WriteOut> {
   const known = await documents.get(OUTPUT, id);
-  /** What is written again after a restart, or if the output was not intact. */
+  /** The stored position of each workspace: later entries are written again after a restart, or after a broken connection. */
   let settled = new Map(Object.entries((known?.data ?? {}) as Readonly<Record<string, number>>));
   if (known === undefined) {
     for (const [workspaceId, { seq }] of await audit.heads()) settled.set(workspaceId, seq);
@@ -42,7 +42,7 @@ export async function openAuditOutput(
         const entries = await audit.list({ workspaceId, after, limit: storeLimits.storeSliceRowsMax });
         // Retention may have removed them.
         after = entries.at(-1)?.seq ?? seq;
-        // What was written to a connection that broke is written again with the next look, and a new one would hide that.
+        // Entries written to a broken connection are written again at the next poll; writing now would hide the break.
         if (isPending && output.isIntact?.() === false) return;
         isPending = true;
         if (entries.length > 0) await output.write(entries.map(toFleetAuditEntry));

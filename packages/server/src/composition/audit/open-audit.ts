@@ -9,7 +9,7 @@ import { repeat } from '../repeat.ts';
 import type { ServerOptions } from '../server-options.ts';
 import { toAuditOutputs } from './to-audit-outputs.ts';
 
-/** What runs beside the audit log of a server. */
+/** Options of the audit log of a server: outputs, retention and their timers. */
 export interface AuditOptions {
   readonly store: Pick<Store, 'documents' | 'audit'>;
   readonly dataDirectory: string;

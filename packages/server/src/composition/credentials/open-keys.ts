@@ -37,7 +37,7 @@ export async function openKeys({
   return { keys, close: async () => await store?.close() };
 }
 
-/** Of changes by a command on the machine of the server, or with access to its database. The server may record it later. */
+/** The auditor of changes by a local command, or by one with access to the database. The server may append the entries later. */
 function toLocalAuditor(workspaceId: string): Auditor {
   const by = { type: 'command', user: findUser() };
   return (action, target, details) => {
@@ -46,7 +46,7 @@ function toLocalAuditor(workspaceId: string): Auditor {
   };
 }
 
-/** Not every process has a user with a name: containers often have only a number. */
+/** The name of the user, or the number: in containers, users often have no name. */
 function findUser(): string {
   try {
     return userInfo().username;

@@ -15,12 +15,12 @@ export const sealedKinds: readonly SealedKind[] = [
   { kind: REPOSITORY_TOKENS, fieldsOf: listSealedTokens },
 ];
 
-/** What the master keys of a server are read from. */
+/** Where the master keys of a server are read from. */
 export interface OpenSecretsOptions {
   readonly options: Pick<ServerOptions, 'dataDirectory' | 'masterKey' | 'masterKeyFile' | 'olderMasterKeys'>;
   readonly store: Pick<Store, 'documents'>;
   readonly isShared: boolean;
-  /** What nodes encrypt with that share the store. */
+  /** The secret with which nodes on one store encrypt shared values. */
   readonly secret: string | undefined;
 }
 

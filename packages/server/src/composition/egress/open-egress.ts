@@ -33,7 +33,7 @@ export interface OpenedEgress {
   ) => Promise<EgressProxy>;
   /** The way to registries for packages that are installed for a session: without its secrets. Undefined: there is none. */
   openInstaller(sessionId: string): InstallNetwork | undefined;
-  /** What commands of a session may reach; undefined: nothing. */
+  /** The hosts that commands of a session may reach; undefined: none. */
   policyOf(sessionId: string): Promise<EgressPolicy | undefined>;
   /** Ends the connections of a session. */
   close(sessionId: string): Promise<void>;
@@ -45,7 +45,7 @@ const registriesOnly = { type: 'limited', allow_mcp_servers: false, allow_packag
 /** What the proxies of one session share. */
 type Shared = Omit<EgressProxyOptions, 'policy'> & Pick<OpenedProxy, 'owner' | 'trusted' | 'environment'>;
 
-/** What the network of programs needs. */
+/** The parts that the egress proxies need. */
 export interface OpenEgressOptions {
   readonly options: Pick<
     ServerOptions,
@@ -72,7 +72,7 @@ export async function openEgress(parts: OpenEgressOptions): Promise<OpenedEgress
   await sockets.clear();
   const egresses = createSessionEgresses(sockets);
   let roots = options.egressCa === undefined ? undefined : readTrustedRoots(options.egressCa);
-  /** What the proxies of one session share. */
+  /** Parts that all proxies of a session share. */
   const shared = new Map<string, Promise<Shared>>();
   return {
     open: async (sessionId) => {
@@ -154,7 +154,7 @@ export async function openEgress(parts: OpenEgressOptions): Promise<OpenedEgress
     };
   }
 
-  /** That of its environment when the session was made; an unrestricted one is closed unless the operator opens it. */
+  /** The policy of the environment at the creation of the session. Unrestricted networking is closed unless the operator opens it. */
   async function findPolicy(sessionId: string) {
     const first = await readFirst(store, sessionId);
     if (first.type !== 'session.created') return undefined;

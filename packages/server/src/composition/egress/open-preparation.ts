@@ -13,7 +13,7 @@ import type { Repositories } from '../../workspaces/clone/repositories.ts';
 import type { ServerOptions } from '../server-options.ts';
 import type { OpenedEgress } from './open-egress.ts';
 
-/** What happens before the first run of a session. */
+/** The steps before the first run of a session. */
 export interface OpenedPreparation {
   /** Clones repositories, installs packages, and finds what the session has to do without. Never rejects. */
   readonly prepare: PrepareWorkspace;

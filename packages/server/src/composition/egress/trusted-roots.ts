@@ -8,7 +8,7 @@ export interface TrustedRoots {
   readonly context: SecureContext;
 }
 
-/** Those of the system, or of Node where there are none, and those of the operator. Throws if a file cannot be read. */
+/** Reads the certificates of the system (or of Node, if it has none) and of the operator. Throws if a file cannot be read. */
 export function readTrustedRoots(operatorFile: string | undefined): TrustedRoots {
   const file = SYSTEM_FILES.find((path) => existsSync(path));
   const system = file === undefined ? rootCertificates.join('\n') : readFileSync(file, 'utf8');

@@ -17,7 +17,7 @@ import { addUsage } from './usage.ts';
 export class AnswerFold {
   /** The usage that the answer has reported so far. */
   usage: Usage | null = null;
-  /** Nothing before the answer has begun. */
+  /** Undefined until the response begins. */
   #model: string | undefined;
   readonly #asked: string;
   #stop: Stop | undefined;
@@ -25,7 +25,7 @@ export class AnswerFold {
   /** The block that grows, and the number that the other side gives it. */
   #open: { block: Growing; index: Json | undefined } | undefined;
   #chars = 0;
-  /** Of the inputs of calls. */
+  /** Characters of the inputs of tool calls. */
   #inputChars = 0;
   #inputValues = 0;
 
@@ -34,7 +34,7 @@ export class AnswerFold {
     this.#asked = asked;
   }
 
-  /** Nothing for what only the other side cares about, pings and kinds of events that are new. */
+  /** Returns the engine events of a wire event; none for pings and unknown types. */
   push(event: Json): EngineEvent[] {
     if (!isObject(event)) return [this.#fail('an event of the answer is not a JSON object')];
     switch (event['type']) {
@@ -74,7 +74,7 @@ export class AnswerFold {
     const block: Growing = { kind: toKind(start['type']), start, text: '', signature: '', json: '' };
     this.#open = { block, index };
     const at = this.#blocks.push(block) - 1;
-    // Some endpoints put the first piece into the start.
+    // Some endpoints send the first piece with the start of the block.
     const first = block.kind === 'text' ? start['text'] : block.kind === 'thinking' ? start['thinking'] : '';
     block.signature = toText(start['signature']);
     return [{ type: 'block_started', index: at, block: block.kind }, ...this.#addText(block, toText(first))];
@@ -163,13 +163,13 @@ type Kind = 'text' | 'thinking' | 'tool_use' | 'other';
 
 interface Growing {
   readonly kind: Kind;
-  /** As it began, with the fields that we do not know. */
+  /** The block as it began, unknown fields included. */
   readonly start: JsonObject;
-  /** Of a text or a thought. */
+  /** The text of a text or thinking block. */
   text: string;
   signature: string;
   citations?: Json[];
-  /** Of a call: its input so far, and how that is built if it is long. */
+  /** For a tool call: the input so far, and its parts if it is long. */
   json: string;
   gauge?: JsonGauge;
 }
@@ -179,7 +179,7 @@ function toKind(type: string): Kind {
   return type === 'text' || type === 'thinking' || type === 'tool_use' ? type : 'other';
 }
 
-/** What a citation counts as. It is not looked into, and hardly shorter. */
+/** The length that a citation counts as. Its content is not inspected. */
 const CITATION_CHARS = 100;
 
 /** Shorter ones are parsed in a moment, whatever they hold. */
@@ -197,7 +197,7 @@ function hasFields(input: Json | undefined): boolean {
   return isObject(input) && Object.keys(input).length > 0;
 }
 
-/** Nothing for a call whose input cannot be read. */
+/** Undefined for a tool call whose input cannot be parsed. */
 function toBlock({ start, text, signature, json, citations }: Growing): AssistantBlock | undefined {
   const type = start['type'];
   if (type === 'text') {

@@ -12,7 +12,7 @@ export interface Fullness {
   readonly messages: readonly Message[];
   /** In tokens. */
   readonly window: number;
-  /** Of the newest answer in the history. Without it, everything is estimated. */
+  /** The usage of the newest response in the history. Without it, all tokens are estimated. */
   readonly usage: Usage | null;
 }
 
@@ -26,7 +26,7 @@ export function isCompactable(messages: readonly Message[]): boolean {
   return findNewestExchange(messages) > 1;
 }
 
-/** What the endpoint counted up to its newest answer, and an estimate of what came after it. */
+/** The endpoint's count up to its newest response, plus an estimate of the messages after it. */
 function countHistory(messages: readonly Message[], usage: Usage | null): number {
   if (usage === null) return estimateTokens(messages);
   const answer = messages.findLastIndex(({ role }) => role === 'assistant');
@@ -86,7 +86,7 @@ export function toCompacted(messages: readonly Message[], summary: string, windo
 
 const SUMMARY_INTRODUCTION = 'The conversation so far was summed up to save space. This is the summary:';
 
-/** Where the newest answer begins. From there on to the end no call is without its result. */
+/** The index of the newest response. From there on, every tool call has its result. */
 function findNewestExchange(messages: readonly Message[]): number {
   let at = messages.findLastIndex(({ role }) => role === 'assistant');
   // An answer that was paused, and the one that went on, belong together.

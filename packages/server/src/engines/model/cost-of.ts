@@ -4,7 +4,7 @@ import { toModelName } from './catalog/model-name.ts';
 import { examplePrice, type Price, prices } from './catalog/prices.ts';
 
 /**
- * What an answer cost, in US dollars; `null` where the price is not known, which is different from 0. Scripted models are
+ * The cost of a response in US dollars; `null` if the price is unknown, which is different from 0. Scripted models are
  * free of charge: 0; those of the demo have an example price.
  *
  * @example

@@ -5,7 +5,7 @@ import { interruptsSuite } from './suite/interrupts.suite.ts';
 import { randomScriptsSuite } from './suite/random-scripts.suite.ts';
 import type { CreateEngine } from './suite/send-request.suite.ts';
 
-/** What every engine does. Each implementation runs all of it, in front of the scripted model. */
+/** The contract of model engines. Each implementation runs all of it, with the scripted model as its endpoint. */
 export function engineSuite(name: string, createEngine: CreateEngine): void {
   describe(name, () => {
     describe('answers', () => answersSuite(createEngine));

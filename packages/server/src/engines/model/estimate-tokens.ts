@@ -15,7 +15,7 @@ const CHARS_PER_TOKEN = 4;
 const IMAGE_TOKENS = 1_600;
 /** Pages hold pictures and fonts, so that a document has many more bytes than words. */
 const DOCUMENT_CHARS_PER_TOKEN = 30;
-/** Of which nothing is known but its name, such as one at an address. */
+/** Estimate for a document whose content is unknown, such as one at a URL. */
 const DOCUMENT_TOKENS = 3_000;
 
 function estimateBlock(block: AssistantBlock | InputBlock | ResultBlock | ToolResultBlock): number {

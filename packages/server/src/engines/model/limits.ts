@@ -1,8 +1,8 @@
 /** Numbers that bound model engines. Each has a test at its edge. */
 export const modelLimits = {
-  /** All that one answer says, thinks and calls. The largest models say at most a tenth of it. */
+  /** Characters of one response: text, thinking and inputs of calls. The largest models return at most a tenth of it. */
   engineAnswerCharsMax: 8_000_000,
-  /** One event of an answer that streams in. */
+  /** One event of a streamed response. */
   engineEventBytesMax: 4 * 1024 * 1024,
   /** All bytes of an answer, unpacked: the events have ten times as many as the text in them. */
   engineAnswerBytesMax: 64 * 1024 * 1024,
@@ -25,7 +25,7 @@ export const modelLimits = {
   compactionFillPercent: 80,
   /** How much of the window a task may take to stay word for word when its history is summed up. */
   compactionTaskPercent: 10,
-  /** What stays of each long result when a history has to fit into the window to be summed up. */
+  /** Characters kept of each long result when a history must fit into the window to be summarised. */
   compactionResultCharsMax: 2_000,
   /** Requests under way at one endpoint. The governor goes below it when the endpoint complains. */
   governorConcurrencyMax: 32,

@@ -6,7 +6,7 @@ import { AnswerFold } from './answer-fold.ts';
 import type { EngineEvent, EngineFailure, Usage } from './engine.ts';
 import { connectionLost, interrupted } from './failures.ts';
 
-/** Where the events of an answer come from. */
+/** The source of the events of a response. */
 export interface AnswerSource {
   /** The model in the request. */
   model: string;
@@ -31,7 +31,7 @@ export class AnswerWait {
 }
 
 /**
- * One answer with the guarantees of an engine: nothing is thrown, there is exactly one last event, and the first aborted
+ * One response with the guarantees of an engine: nothing is thrown, there is exactly one last event, and the first aborted
  * signal ends it at once, as does a consumer that stops reading.
  */
 export function runAnswer(source: AnswerSource, signals: readonly AbortSignal[]): AsyncIterable<EngineEvent> {

@@ -35,7 +35,7 @@ export interface ProgramEngine {
     readonly to: ProgramDirectory;
   }): Promise<boolean>;
   /**
-   * What the program of a session wrote down of a conversation before its process ended, beyond what the log has: events in the order of
+   * The events of an ended process that the program recorded in its own files and the log does not have, in the order of
    * each thread. Nothing is thrown.
    */
   recover(ended: EndedConversation): AsyncIterable<readonly ProgramEvent[]>;
@@ -49,9 +49,9 @@ export interface ProgramEngine {
   close(): Promise<void>;
 }
 
-/** What is known of a program before a session starts it. */
+/** Facts about a program that are known before a session starts it. */
 export interface ProgramFacts {
-  /** Null if there is no program. */
+  /** Null if the program is not installed. */
   readonly version: string | null;
   readonly isSandboxed: boolean;
   /** Permission modes that a session can be in. */
@@ -59,12 +59,12 @@ export interface ProgramFacts {
   /** Depths of delegation that a session can be limited to. */
   readonly depths: readonly number[];
   readonly settings: readonly SettingsChoice[];
-  /** What a running program can be asked for. */
+  /** The control requests that a running program supports. */
   readonly controls: readonly ProgramControl[];
   readonly capabilities: ProgramCapabilities;
 }
 
-/** What a program is started with. */
+/** The options with which a program is started. */
 export interface ProgramOptions extends ProgramDirectory {
   readonly agent: AgentSnapshot;
   /** The agents that it may delegate to. */
@@ -77,7 +77,7 @@ export interface ProgramOptions extends ProgramDirectory {
   readonly resume: string | null;
   /** Set if the conversation is that of another session: it is continued as a new one, from this message on. */
   readonly forkAt?: string | undefined;
-  /** What the environment of the session lets it reach: everything that is public, if it does not say. */
+  /** The networking of the session's environment. Absent: all public hosts. */
   readonly networking?: Networking | undefined;
   /** The session has vaults: MCP servers are reached through this server, which adds their credentials. */
   readonly hasVaults?: boolean | undefined;
@@ -93,7 +93,7 @@ export interface Program {
    */
   readonly events: AsyncIterable<readonly ProgramEvent[]>;
   /**
-   * Something for the main agent. It begins a turn, or becomes part of the one that the program is in. With `messageId` the files can be
+   * Sends a message to the main agent. It begins a turn, or becomes part of the current one. With `messageId` the files can be
    * rewound to this message later, also by a program that resumes the conversation.
    */
   say(content: readonly InputBlock[], messageId?: string): void;
@@ -113,7 +113,7 @@ export interface Program {
   readonly controls: readonly ProgramControl[];
   /** Asks the program for something outside of its turns. Never rejects, and resolves within a limit. */
   control(request: ControlRequest): Promise<ControlAnswer>;
-  /** What is known of its process at this moment. */
+  /** The present state of its process. */
   vitals(): ProgramVitals;
   /**
    * Lets an idle program end on its own for a moment, and kills any other. With `isOverdue`, because it did not stop in time, the
@@ -124,7 +124,7 @@ export interface Program {
 
 /** The state of a program's process. */
 export interface ProgramVitals {
-  /** Null if there is none. */
+  /** Null without a process. */
   readonly pid: number | null;
   readonly isAlive: boolean;
   /** When it last wrote anything; null if it never did. */
@@ -158,7 +158,7 @@ export type ProgramEvent = { readonly key: string } & (
   /** Text or thought begins to grow. `block` is its name among all blocks of the agent. */
   | { readonly type: 'block_started'; readonly block: string; readonly kind: 'text' | 'thinking' }
   | { readonly type: 'block_delta'; readonly block: string; readonly text: string }
-  /** It is whole. If its deltas do not add up to it, they are void. Blocks without deltas are emitted like this too. */
+  /** A complete block. If its deltas differ from it, they are void. Blocks without deltas are also emitted like this. */
   | { readonly type: 'block_ended'; readonly block: string; readonly content: AssistantBlock }
   | ProgramCall
   | ProgramAsk
@@ -187,9 +187,9 @@ export type ProgramEvent = { readonly key: string } & (
   | { readonly type: 'compacted' }
 );
 
-/** Of the whole: turns of the main agent, and the process. */
+/** Events about the main agent's turns and the process. */
 export type ProgramLife =
-  /** It runs, and this is how it names the conversation. */
+  /** The program runs; `conversation` is its id of the conversation. */
   | { readonly type: 'opened'; readonly conversation: string; readonly version: string | null }
   /** The program is about to begin a turn on its own, so that it does not become idle: a sub-agent in the background has ended. */
   | { readonly type: 'turn_expected' }
@@ -197,13 +197,13 @@ export type ProgramLife =
   | {
       readonly type: 'turn_ended';
       readonly outcome: TurnOutcome;
-      /** Something was said that the turn did not take up: another one follows. */
+      /** A message was not part of the turn: another turn follows. */
       readonly isMoreToCome: boolean;
       /** The last message of the main agent, as the program names it: with that the conversation can be forked here. */
       readonly message?: string | undefined;
     }
   | ProgramWork
-  /** One of its MCP servers cannot be used; it goes on without. */
+  /** One of its MCP servers cannot be used; the program continues without it. */
   | {
       readonly type: 'server_failed';
       readonly serverName: string;
@@ -276,7 +276,7 @@ export interface ProgramRetry {
   readonly retriesMax: number | null;
 }
 
-/** What the program has loaded beside the definitions. It comes before anything that is said to the program reaches it. */
+/** Settings that the program has loaded beside the definitions. Emitted before the first message reaches the program. */
 export interface ProgramSettings {
   readonly type: 'settings_loaded';
   readonly settings: Exclude<SettingsChoice, 'none'>;
@@ -303,7 +303,7 @@ export interface RequestEnded {
   readonly isError: boolean;
 }
 
-/** Something is to be done. The program does it, unless it is `custom`. */
+/** A tool call. The program runs it, unless it is `custom`. */
 export interface ProgramCall {
   readonly type: 'call';
   readonly callId: string;
@@ -339,6 +339,6 @@ export interface ProgramAsk {
   readonly kind: 'tool' | 'question' | 'plan';
   /** Why the program asks, in its own words, if it says so. */
   readonly reason: string | null;
-  /** What the program would run. It may differ from the input of the call: newer programs add the text of a plan. */
+  /** The input that the program would run. It may differ from the input of the call: newer programs add the text of a plan. */
   readonly input: Json;
 }

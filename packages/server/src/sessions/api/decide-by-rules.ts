@@ -163,7 +163,7 @@ async function toAskedCall(
   return { ...about, tool, isForeign, input, toInside: async (path) => toPossiblePaths(path) };
 }
 
-/** Where the workspace is, only its node knows: each end of an absolute path may be the path inside. */
+/** Only the owner node knows the directory of the workspace: each suffix of an absolute path may be the path inside. */
 function toPossiblePaths(path: string): readonly string[] {
   const plain = toPlainPath(path.replace(/^\//, ''), []);
   if (plain === null || !path.startsWith('/')) return plain === null ? [] : [plain];

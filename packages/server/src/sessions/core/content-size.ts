@@ -12,7 +12,7 @@ import { type Answer, type SessionState, textAnswer } from './state/state.ts';
 // oversized content becomes a failure before it is part of the session. The same holds for the content of a session as a whole:
 // a session that does not fit into the memory would end the process, and the next one that opens it.
 
-/** The part of a state that has the content of the session. */
+/** The part of the state with the content of the session. */
 type Content = Pick<SessionState, 'threads'>;
 
 /** Replaces a model response or summary that is too large for the log by a failed request. */
@@ -65,7 +65,7 @@ export const SESSION_BYTES_MAX = Math.floor(
 /** An error message if the session would have too much content with what is added; otherwise null. */
 function findSessionProblem(what: string, state: Content, content: unknown): string | null {
   const added = jsonBytesAtLeast(content);
-  // Errors and short answers must fit in any case: a turn ends with them.
+  // Errors and short results are always accepted: a turn ends with them.
   if (added <= sessionLimits.unmeasuredBytes) return null;
   const bytes = contentBytesOf(state) + added;
   return bytes <= SESSION_BYTES_MAX ? null : toSessionProblem(what, bytes);

@@ -125,7 +125,7 @@ export class SessionHost {
     return outcome;
   }
 
-  /** What the threads of a session that this process owns are doing. Undefined: this process does not own it. */
+  /** The activity of the threads of a session. Undefined if this process does not own it. */
   health(sessionId: string): readonly ThreadHealth[] | undefined {
     const hosted = this.#sessions.ready.get(sessionId);
     return hosted === undefined || hosted.actor.isLost || !hosted.lease.isHeld ? undefined : hosted.actor.health();
@@ -181,7 +181,7 @@ export class SessionHost {
     await this.#sessions.release(sessionId);
   }
 
-  /** One at a time for each session. Resolves with false if the inputs are left to another process. */
+  /** Applies the inputs of a session, one call at a time. Resolves with false if another process has to apply them. */
   async #applyInputs(sessionId: string): Promise<boolean> {
     return await this.#inOrder(sessionId, () => this.#applyAll(sessionId));
   }
@@ -234,7 +234,7 @@ export class SessionHost {
 
   async #endAfter(sessionId: string, { isOver, isDiscarded = false }: CommandRun): Promise<void> {
     if (isOver) await this.#sessions.release(sessionId);
-    // Nothing works in it any more.
+    // No tool or program uses the workspace any more.
     if (isDiscarded) await this.#options.removeWorkspace?.(sessionId);
   }
 

@@ -6,7 +6,7 @@ import type { Call, OpenTurn, SessionState, ThreadState } from '../core/state/st
 /** Where the health of threads comes from. */
 export interface HealthSources {
   readonly signs: Pick<RequestActivity, 'of'>;
-  /** Of the program that runs a thread, while there is one. */
+  /** The state of the program that runs a thread; undefined without one. */
   readonly vitalsOf: (thread: ThreadState) => ProgramVitals | undefined;
 }
 
@@ -23,7 +23,7 @@ function toHealth(thread: ThreadState, turn: OpenTurn, { signs, vitalsOf }: Heal
   const running = [...thread.calls.values()].filter(isRunning);
   if (phase.type === 'program') return { id, ...toProgram(turn, running, vitalsOf(thread)) };
   if (phase.type === 'requesting') return { id, ...toRequest(turn, signs.of(phase.startId)) };
-  // The one that has run for longest is what keeps the turn.
+  // The tool that has been running longest delays the turn.
   const [tool] = running.toSorted((left, right) => left.progress.since - right.progress.since);
   if (tool !== undefined) return { id, since: toTime(tool.progress.since), doing: 'tool', tool: tool.name };
   return { id, since: toTime(thread.updatedAt), doing: 'wait', waits_for: toWait(thread, turn) };

@@ -19,7 +19,7 @@ import { type Appended, type Change, sessionOf, type Write } from '../write.ts';
 import { appendAudit } from './audit-log.ts';
 import { keep, type State } from './state.ts';
 
-/** Runs writes one after the other. A refused one is taken back, the others stay. */
+/** Runs writes one after the other. A rejected write is reverted, the others stay. */
 export function commitWrites(state: State, clock: Clock, writes: readonly Write[]) {
   return runWrites(writes, (write) => {
     const undo: Undo = [];
@@ -45,7 +45,7 @@ function runWrite(state: State, clock: Clock, write: Write, undo: Undo): Appende
   }
   for (const change of write.changes) runChange(state, clock, session, change, undo);
   const frames = write.type === 'submit' ? [] : write.frames;
-  // In place, because a copy for each append would make long logs slow. Nothing can be refused any more.
+  // In place, because a copy for each append would make long logs slow. Nothing can be rejected after this point.
   for (const [index, { bytes, mark }] of frames.entries()) {
     log.entries.push(new StoredFrame(sessionId, log.head + 1 + index, bytes));
     if (mark !== 'delta') log.eventSeqs.push(log.head + 1 + index);

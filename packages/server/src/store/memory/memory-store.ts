@@ -16,7 +16,7 @@ import { selectEvents } from './select-events.ts';
 import { State } from './state.ts';
 import { createSummaries } from './summaries.ts';
 
-/** A store that forgets. It is for tests, and it is the simple one that the others are compared with. */
+/** A store in memory, for tests: the simple implementation that the others are compared with. */
 export function createMemoryStore({ clock = systemClock }: { clock?: Clock } = {}): Store {
   const state = new State();
   const listeners = new Set<(signals: readonly Signal[]) => void>();
@@ -80,7 +80,7 @@ export function createMemoryStore({ clock = systemClock }: { clock?: Clock } = {
   return { ...refuseWhenClosed(store, () => isClosed), blobs };
 }
 
-/** Every function of the store, and of its parts, looks first whether it is still open. */
+/** Wraps every function of the store and its parts with a check that the store is open. */
 function refuseWhenClosed<Part extends object>(part: Part, isClosed: () => boolean): Part {
   const guarded = Object.entries(part).map(([name, value]: [string, unknown]) => {
     if (typeof value === 'object' && value !== null) return [name, refuseWhenClosed(value, isClosed)];

@@ -15,7 +15,7 @@ import type { NewCheckpoint, RunPlace } from '../store.ts';
 import type { SessionSummary, SummaryRecord } from '../summaries.ts';
 import { Table, type Undo } from '../table.ts';
 
-/** All that the memory store keeps. */
+/** The whole state of the memory store. */
 export class State {
   readonly agents = new Table<AgentRecord[]>();
   readonly environments = new Table<EnvironmentRecord>();
@@ -33,16 +33,16 @@ export class State {
   lastPosition = 0;
 }
 
-/** A summary with what queries look at. */
+/** A summary with the fields that queries use. */
 export type KeptSummary = SummaryRecord & Pick<SessionSummary, 'search'> & { readonly workspaceId: string };
 
-/** The entries of one workspace that are left, and what they stand behind. */
+/** The remaining audit entries of one workspace, and the end of the removed ones. */
 export interface MemoryChain {
   readonly start: ChainEnd;
   readonly entries: readonly AuditEntry[];
 }
 
-/** The log of a session and who owns it. */
+/** The log of a session, and its owner. */
 export interface MemoryLog {
   readonly entries: Entry[];
   /** The seqs of frames that are not deltas. */
@@ -56,9 +56,9 @@ export interface MemoryLog {
   readonly expiresAt: number;
 }
 
-/** Puts a record into its table, as others will see it whatever the giver does with the object afterwards. */
+/** Stores a copy of a record, so that later changes of the object have no effect. */
 export function keep<Value>(table: Table<Value>, key: string, record: object, undo?: Undo): Value {
-  // What comes out of JSON is what was put in, less what JSON cannot hold.
+  // The same conversion as in a database: anything that JSON cannot hold is lost.
   const kept = freeze(JSON.parse(JSON.stringify(record))) as Value;
   table.set(key, kept, undo);
   return kept;

@@ -7,7 +7,7 @@ export function createBlobParts(database: Database): BlobParts {
     begin: async () => (await database.write<{ key: number }>(BEGIN)).rows[0]!.key,
 
     add: async (key, index, bytes) => {
-      // It may have been taken for abandoned; then there is nothing to add to.
+      // The blob may have been removed as abandoned.
       const { count } = await database.write(ADD, [key, index, bytes]);
       found(count || undefined, 'what was begun');
     },

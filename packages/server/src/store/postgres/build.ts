@@ -11,7 +11,7 @@ import type { Schema } from '../sql/schema.ts';
 import type { Connection } from './connection.ts';
 import type { Database } from './database.ts';
 
-/** Builds queries and runs none. */
+/** Builds queries without running them. */
 export type Build = Kysely<Schema>;
 
 /** Builds SQL for the tables of a schema; nothing is executed. */
@@ -25,14 +25,14 @@ export function createBuild(schema: string): Build {
   return new Kysely<Schema>({ dialect }).withSchema(schema);
 }
 
-/** Within a transaction, or on its own: then it may be repeated, so it must only read. */
+/** Runs a query in a transaction, or on its own: then it may be repeated, so it must only read. */
 export async function allRows<Row>(on: Connection | Database, query: Compilable<Row>): Promise<Row[]> {
   const { sql, parameters } = query.compile();
   const { rows } = 'read' in on ? await on.read<Row>(sql, parameters) : await on.query<Row>(sql, parameters);
   return rows;
 }
 
-/** As many of the rows as a page has room for, and one or two behind them: what is not shown should not be sent here. */
+/** Rows for one page, and one or two more: the database should not send rows that are not shown. */
 export async function pageRows<Row>(
   on: Database,
   query: Compilable<Row>,

@@ -2,10 +2,10 @@ import { storeLimits } from '../limits.ts';
 import type { Signal } from '../store.ts';
 import type { Database } from './database.ts';
 
-/** Clocks of one machine do not go back much, and a commit takes its time. */
+/** A margin for commits in progress and for a clock that is set back. */
 const MARGIN_MS = 60_000;
 
-/** The signals that were missed since then, and more of them than that: they are hints. Deletions leave no trace. */
+/** At least the signals that were missed since a time, possibly more: signals are hints. Deletions leave no trace. */
 export async function catchUp(database: Database, since: number): Promise<Signal[]> {
   const values = [storeLimits.databaseCatchUpMax];
   const [frames, inputs, works] = await Promise.all([
@@ -20,7 +20,7 @@ export async function catchUp(database: Database, since: number): Promise<Signal
   ];
 }
 
-// Without an index: it would have to be kept with each append, and this is rare. Those that changed last come first.
+// Without an index, which each append would have to update: this query is rare. The newest changes come first.
 const FRAMES = `
   SELECT session_id AS "sessionId", head FROM ~logs WHERE touched_at >= $2 ORDER BY touched_at DESC LIMIT $1`;
 const INPUTS = `

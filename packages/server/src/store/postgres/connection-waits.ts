@@ -39,7 +39,7 @@ export class ConnectionWaits implements ConnectionUse {
     return oldest === undefined ? 0 : performance.now() - oldest.since;
   }
 
-  /** Runs what waits for a connection. */
+  /** Measures the wait for a connection. */
   async waitFor<Client>(connect: () => Promise<Client>): Promise<Client> {
     const wait = { since: performance.now() };
     this.#waiting.add(wait);

@@ -13,14 +13,14 @@ export interface Statement {
   readonly values?: readonly unknown[];
 }
 
-/** What is used of the driver's connections. */
+/** The part of the driver's connections that is used. */
 export interface Client {
   query(sql: string, values: unknown[]): Promise<{ rows: unknown[]; rowCount: number | null; command: string }>;
   on(event: 'notification', listener: (message: { payload?: string | undefined }) => void): unknown;
   on(event: 'error' | 'end', listener: () => void): unknown;
 }
 
-/** How a connection of one's own is ended: when all is answered, or at once. */
+/** How a dedicated connection is ended: after all responses, or at once. */
 export interface Ending {
   end(): Promise<void>;
   destroy(): void;
@@ -32,7 +32,7 @@ interface ConnectionOptions {
   readonly onFailure?: (failure: DatabaseFailure) => void;
 }
 
-/** One connection. What it fails with is a `DatabaseFailure`. */
+/** One connection. Its errors are `DatabaseFailure`s. */
 export class Connection {
   readonly #client: Client;
   readonly #toText: (sql: string) => string;
@@ -74,7 +74,7 @@ export class Connection {
     }
   }
 
-  /** All are sent before the first one is answered. The first failure is the one that counts; the others follow from it. */
+  /** Sends all statements before the first response. The first failure is reported; the others follow from it. */
   async queries(statements: readonly Statement[]): Promise<Result<unknown>[]> {
     const answers = await Promise.allSettled(statements.map(({ sql, values }) => this.query(sql, values)));
     return answers.map((answer) => {
@@ -94,13 +94,13 @@ export class Connection {
     }
   }
 
-  /** What follows may be sent at once. */
+  /** Begins a transaction. The next statements may be sent without waiting. */
   async begin(): Promise<void> {
     this.#isInTransaction = true;
     await this.query('BEGIN');
   }
 
-  /** With the last statements of the transaction. If one of them fails nothing is committed. */
+  /** Commits, together with the last statements of the transaction. If one of them fails nothing is committed. */
   async commit(statements: readonly Statement[] = []): Promise<Result<unknown>[]> {
     const [done, ended] = await Promise.allSettled([this.queries(statements), this.#end('COMMIT')]);
     if (done.status === 'rejected') throw done.reason;
@@ -111,17 +111,17 @@ export class Connection {
   /** Does nothing if the transaction has ended. */
   async rollBack(): Promise<void> {
     if (!this.#isInTransaction || this.#isLost) return;
-    // If that fails the connection is gone, and the transaction with it.
+    // If this fails, the connection is lost and the transaction with it.
     await this.#end('ROLLBACK').catch(() => {});
   }
 
-  /** Each notification that comes, and once that none will come any more. */
+  /** Calls `onPayload` for each notification, and `onEnd` once when the connection has ended. */
   listen(onPayload: (payload: string) => void, onEnd: () => void): void {
     this.#client.on('notification', ({ payload = '' }) => onPayload(payload));
     this.#client.on('end', onEnd);
   }
 
-  /** Only for a dedicated connection. Does not wait for an answer of the server. */
+  /** Ends a dedicated connection without waiting for the server. */
   async end(): Promise<void> {
     this.#isLost = true;
     const timer = setTimeout(() => this.drop(), END_WAIT_MS);
@@ -140,7 +140,7 @@ export class Connection {
       const { command: done } = await this.#send(command, []);
       this.#isInTransaction = false;
       if (done === command) return;
-      // What has failed before cannot be committed; the server says so without an error.
+      // A failed transaction cannot be committed; the server reports that without an error.
       throw new DatabaseFailure(new Error(`the database has answered ${command} with ${done}`), 'refused');
     } catch (error) {
       throw this.#note(error);

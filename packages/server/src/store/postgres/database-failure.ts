@@ -1,11 +1,11 @@
-/** A failure of the database or of the connection to it. It does not leave this folder. */
+/** A failure of the database or of the connection to it. Not visible outside of this folder. */
 export class DatabaseFailure extends Error {
   override readonly name = 'DatabaseFailure';
-  /** Five characters, as the SQL standard has them. */
+  /** The SQLSTATE: five characters. */
   readonly code: string | undefined;
-  /** The connection is gone, and what was under way may have been done or not. */
+  /** The connection is lost; it is unknown whether the statement in progress took effect. */
   readonly isLost: boolean;
-  /** There was no connection, so nothing was done. */
+  /** No connection could be made, so nothing was done. */
   readonly isUnreachable: boolean;
 
   constructor(cause: unknown, kind: 'lost' | 'unreachable' | 'refused') {
@@ -24,20 +24,20 @@ export class DatabaseFailure extends Error {
 /** Serialisation failure, deadlock, a unique key that was taken, or a parent that was deleted, in the meantime. */
 const CONFLICTS = new Set(['40001', '40P01', '23505', '23503']);
 
-/** Of a query. The server refuses it and goes on, or the connection has ended. */
+/** Converts the error of a query: the server rejected the query, or the connection ended. */
 export function toFailure(error: unknown): DatabaseFailure {
   if (error instanceof DatabaseFailure) return error;
   const code = codeOf(error);
   return new DatabaseFailure(error, code === undefined || endsConnection(code) ? 'lost' : 'refused');
 }
 
-/** Of an attempt to connect. A wrong password or name will not become right by waiting. */
+/** Converts the error of an attempt to connect. A wrong password or name is not retried. */
 export function toUnreachable(error: unknown): DatabaseFailure {
   const cause = error instanceof DatabaseFailure ? error.cause : error;
   return new DatabaseFailure(cause, /^(28|3D|42)/.test(codeOf(cause) ?? '') ? 'refused' : 'unreachable');
 }
 
-/** The server is going down, has thrown us out, or says itself that the connection is broken. */
+/** Whether the server is stopping, has ended the connection, or reports that it is broken. */
 function endsConnection(code: string): boolean {
   return code.startsWith('08') || code.startsWith('57P') || code === '25P03' || code === '25P04';
 }

@@ -9,13 +9,13 @@ import { storeError } from '../store-errors.ts';
  */
 export type DatabaseTls = 'verify' | 'unverified' | 'off';
 
-/** The URL for the driver, and its settings of TLS. A field that is left out leaves them to the URL. */
+/** The URL for the driver, and its TLS settings. An absent field leaves a setting to the URL. */
 export interface DatabaseConnection {
   readonly connectionString: string;
   readonly ssl?: ConnectionOptions | false;
 }
 
-/** Parameters of a URL that the driver would take in the place of ours. */
+/** Parameters of a URL that would override the TLS settings. */
 const TLS_PARAMETERS = ['ssl', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation', 'uselibpqcompat'];
 /** Values of `sslmode` that would not verify the certificate. */
 const WEAK_MODES: ReadonlySet<string | null> = new Set(['disable', 'allow', 'prefer', 'no-verify']);
@@ -43,7 +43,7 @@ export function toDatabaseConnection(url: string, tls: DatabaseTls = 'verify'): 
       ...(Object.fromEntries(texts) as Pick<ConnectionOptions, 'ca' | 'cert' | 'key'>),
       rejectUnauthorized: true,
       minVersion: 'TLSv1.2',
-      // The driver names no host where it is an address, and then any certificate for `localhost` would do.
+      // The driver passes no host name if the host is an address; any certificate for `localhost` would then be accepted.
       checkServerIdentity: (_: string, certificate: PeerCertificate) => checkServerIdentity(name, certificate),
     },
   };

@@ -12,24 +12,24 @@ import { parserOf } from './values.ts';
 /** Where the database is, and how many connections are used. */
 export interface DatabaseOptions {
   readonly url: string;
-  /** Where signals are listened for. Behind a pooler that hands out transactions it has to lead past it. */
+  /** The URL for LISTEN. With a pooler in transaction mode it must bypass the pooler. */
   readonly listenUrl?: string;
-  /** All tables are in it. */
+  /** The schema of all tables. */
   readonly schema: string;
-  /** Tests measure time by this instead of the database's own. */
+  /** Replaces the clock of the database in tests. */
   readonly clock?: Clock;
   readonly connectionsMax?: number;
   /** By default the certificate of a database on another machine is verified. */
   readonly tls?: DatabaseTls | undefined;
-  /** How long a database that is away is waited for. */
+  /** How long to wait for an unreachable database. */
   readonly patienceMs?: number;
 }
 
 /**
  * The only file that knows the driver.
  *
- * In all SQL `~` stands for our schema and `@now` for the time of the database in milliseconds. No statement has a name and
- * nothing is set up for a connection that a transaction needs, so that a pooler may hand out connections as it likes.
+ * In all SQL `~` stands for the schema and `@now` for the time of the database in milliseconds. Statements are not named and
+ * transactions do not depend on settings of their connection, so that a pooler may assign any connection.
  */
 export class Database {
   readonly schema: string;
@@ -81,17 +81,17 @@ export class Database {
     return this.#closing !== undefined;
   }
 
-  /** What only reads: it is repeated when the connection breaks, so that a restart of the database is not visible to callers. */
+  /** Runs a query that only reads. It is repeated when the connection breaks, so that callers do not notice a restart of the database. */
   read<Row>(sql: string, values: readonly unknown[] = []): Promise<Result<Row>> {
     return this.#patiently(true, (connection) => connection.query<Row>(sql, values));
   }
 
-  /** One statement that writes. If the connection breaks in the meantime the outcome is unknown. */
+  /** Runs one statement that writes. If the connection breaks in the meantime, the outcome is unknown. */
   write<Row>(sql: string, values: readonly unknown[] = []): Promise<Result<Row>> {
     return this.#patiently(false, (connection) => connection.query<Row>(sql, values));
   }
 
-  /** All of it or nothing. It is run again if others came first. */
+  /** Runs a transaction, and repeats it after a conflict. */
   transaction<Answer>(run: (connection: Connection) => Promise<Answer>): Promise<Answer> {
     return this.#patiently(false, (connection) => connection.transaction(run));
   }
@@ -117,7 +117,7 @@ export class Database {
     throw closed();
   }
 
-  /** Waits for what is under way. */
+  /** Waits for queries in progress. */
   close(): Promise<void> {
     this.#closing ??= this.#pool.end();
     return this.#closing;
@@ -154,7 +154,7 @@ export class Database {
     try {
       return await run(connection);
     } finally {
-      // What the server has refused leaves the connection as it was.
+      // A rejected statement does not affect the connection.
       client.release(connection.isLost || connection.isInTransaction);
     }
   }
@@ -164,7 +164,7 @@ export class Database {
     if (known !== undefined) return known;
     const { schema, clock } = this.#options;
     const qualified = sql.replaceAll('~', `${schema}.`);
-    // A time that a test gives is another text each time, and not kept.
+    // Not cached: the time of a test clock changes the text each time.
     if (clock !== undefined && sql.includes('@now')) return qualified.replaceAll('@now', String(clock.now()));
     const text = qualified.replaceAll('@now', NOW);
     if (this.#texts.size >= TEXTS_MAX) this.#texts.clear();
@@ -182,11 +182,11 @@ export class Database {
       ...toDatabaseConnection(url, this.#options.tls),
       application_name: 'fleetloom',
       connectionTimeoutMillis: storeLimits.databaseConnectMs,
-      // The server ends what takes too long. This is for one that does not answer at all any more.
+      // The server ends statements that take too long. This is for a server that does not respond at all.
       query_timeout: storeLimits.databaseStatementMs + storeLimits.databaseConnectMs,
       keepAlive: true,
       keepAliveInitialDelayMillis: storeLimits.databaseListenCheckMs,
-      // Queries are sent without waiting for the answers to those before them. Older drivers wait; nothing else differs.
+      // Queries are sent without waiting for earlier responses. Older drivers wait; nothing else differs.
       pipeline: true,
       types: { getTypeParser: parserOf },
     };
@@ -204,7 +204,7 @@ const TEXTS_MAX = 500;
 
 const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::int8';
 
-/** Not part of the connection's parameters, which poolers refuse. */
+/** Not parameters of the connection, which poolers reject. */
 const SETTINGS = `SET statement_timeout = ${storeLimits.databaseStatementMs}; SET lock_timeout = ${storeLimits.databaseLockMs};
   SET idle_in_transaction_session_timeout = ${storeLimits.databaseIdleMs}`;
 
@@ -212,7 +212,7 @@ const SETTINGS = `SET statement_timeout = ${storeLimits.databaseStatementMs}; SE
 async function loadDriver(load: () => Promise<unknown>): Promise<typeof Pg> {
   try {
     const loaded = (await load()) as typeof Pg & { readonly default?: typeof Pg };
-    // Newer versions are modules, older ones are the default of one.
+    // Newer versions are ES modules, older ones the default export of one.
     return loaded.default ?? loaded;
   } catch (error) {
     if (!isMissing(error)) throw error;
@@ -224,12 +224,12 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';
 }
 
-/** The driver has no word for it, but its own pool does the same. */
+/** The driver has no public method for this, but its own pool does the same. */
 function streamOf(client: Pg.Client): { destroy(): void } {
   return (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream;
 }
 
-/** Where it is, without the password. */
+/** The URL without its password. */
 function toPlace(url: string): string {
   if (!URL.canParse(url)) return 'the address that was given';
   const { protocol, host, pathname } = new URL(url);

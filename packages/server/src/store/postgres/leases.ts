@@ -10,7 +10,7 @@ export function createLeases(database: Database, node: string): Leases {
         if (rows[0] !== undefined) return { ok: true, ...rows[0] };
         const held = await database.read<Holder>(HOLDER, [sessionId]);
         const { isFree, ...holder } = found(held.rows[0], sessionId);
-        // It may have become free between the two; then it is worth another try.
+        // The lease may have become free between the two statements; then another attempt is made.
         if (!isFree) return { ok: false, ...holder };
       }
     },
@@ -67,7 +67,7 @@ const RELEASE = 'UPDATE ~logs SET owner = NULL, fence = fence + 1 WHERE session_
 const WITH_INPUTS = `
   SELECT l.session_id FROM (SELECT DISTINCT session_key FROM ~inputs) i
   JOIN ~logs l ON l.session_key = i.session_key WHERE l.owner = $1`;
-// In another order for each process, so that processes do not all try to take the same sessions of a dead one.
+// In a different order for each process, so that processes do not compete for the same sessions of a dead one.
 const ORPHANS = `
   SELECT l.session_id FROM ~logs l
   WHERE l.session_key IN (

@@ -11,7 +11,7 @@ import { pause } from './retry.ts';
 
 export interface ListenerOptions {
   readonly database: Database;
-  /** Signals with this name are from this process, and are ignored. */
+  /** The name of this process, whose own signals are ignored. */
   readonly node: string;
   readonly onSignals: (signals: readonly Signal[]) => void;
   readonly schedule?: Schedule;
@@ -20,7 +20,7 @@ export interface ListenerOptions {
 
 /**
  * Receives what other processes have committed, on one connection. When that breaks another one is opened, and subscribers
- * receive what may have happened in the meantime.
+ * receive signals for everything that may have changed in the meantime.
  */
 export class Listener {
   readonly #options: Required<ListenerOptions>;
@@ -30,7 +30,7 @@ export class Listener {
   #isClosed = false;
   /** Called when a notification of this process has come back. */
   #onOwn: () => void = () => {};
-  /** By the clock of the database: up to here nothing was missed. */
+  /** Signals up to this time of the database were received. */
   #heardUntil = 0;
 
   constructor(options: ListenerOptions) {
@@ -92,7 +92,7 @@ export class Listener {
     const { node, signals } = decodePayload(text);
     if (node === this.#options.node) this.#onOwn();
     if (this.#isClosed || node === this.#options.node) return;
-    // If the database cannot be asked, a new connection looks again as soon as it can.
+    // If the query fails, the next connection repeats it.
     if (signals === 'look') inBackground(this.#look(), () => this.#connection?.drop());
     else this.#options.onSignals(signals);
   }
@@ -106,7 +106,7 @@ export class Listener {
     for (let delayMs: number = storeLimits.databaseRetryMs; !this.#isClosed; ) {
       try {
         await this.#connect();
-        // After the new one listens, so that nothing is between them.
+        // Only after the new connection listens, so that no signal is missed.
         await this.#look();
         break;
       } catch {
@@ -130,7 +130,7 @@ export class Listener {
     if (signals.length > 0 && !this.#isClosed) onSignals(signals);
   }
 
-  /** A connection can be dead without an error. A query finds out. */
+  /** A connection can be dead without an error, which a query detects. */
   #check(): void {
     this.#cancelCheck = this.#options.schedule(() => {
       inBackground(
@@ -148,7 +148,7 @@ export class Listener {
       const { rows } = await connection.query<{ now: number }>('SELECT @now AS now');
       this.#heardUntil = rows[0]!.now;
     } catch {
-      // The connection is gone; the handler of its end opens another one.
+      // The connection is lost; the handler of its end opens another one.
       connection.drop();
     } finally {
       cancel();

@@ -4,13 +4,13 @@ import type { Database } from './database.ts';
 import { STEPS } from './steps.ts';
 
 /**
- * Brings the tables to the newest form. Any number of processes may do it at once: one does, the others wait for it. All
+ * Migrates the tables to the newest version. Any number of processes may call it at once: one migrates, the others wait. All
  * missing steps are one transaction, so a failing one leaves the tables as they were.
  */
 export async function migrate(database: Database, steps: readonly string[] = STEPS): Promise<void> {
   if ((await findVersion(database)) === steps.length) return;
   await database.transaction(async (connection) => {
-    // The first of many may take long, and the others wait for it. No other code takes this lock.
+    // The migration may take long, and other processes wait for it. No other code takes this lock.
     await connection.query('SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0');
     await connection.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [lockOf(database.schema)]);
     await createSchema(connection, database.schema);
@@ -25,7 +25,7 @@ export async function migrate(database: Database, steps: readonly string[] = STE
   });
 }
 
-/** Without a lock, and without a transaction: when a node starts there is mostly nothing to do. */
+/** Without a lock or a transaction: usually there is nothing to migrate. */
 async function findVersion(database: Database): Promise<number> {
   const there = await database.read<{ there: boolean }>("SELECT to_regclass('~migrations') IS NOT NULL AS there");
   if (there.rows[0]?.there !== true) return 0;
@@ -33,7 +33,7 @@ async function findVersion(database: Database): Promise<number> {
   return row?.version ?? 0;
 }
 
-/** A user of an existing schema need not be allowed to create one. */
+/** The user of an existing schema may not have the permission to create one. */
 async function createSchema(connection: Connection, schema: string): Promise<void> {
   const there = await connection.query('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema]);
   if (there.count === 0) await connection.query(`CREATE SCHEMA ${schema}`);

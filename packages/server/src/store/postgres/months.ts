@@ -1,12 +1,12 @@
 import type { Database } from './database.ts';
 import { lockOf } from './migrate.ts';
 
-/** Sessions of one month; there are never more. */
+/** Number of keys for the sessions of one month. */
 const KEYS_PER_MONTH = 2 ** 32;
 
 /**
- * The logs of the sessions of each month are a table of their own, so that those of an old one go at once, by the table,
- * when the last of its sessions is gone. A session's key says which it is.
+ * The logs of the sessions of each month are in a table of their own, so that old logs are removed by dropping the table,
+ * once the last session of the month is deleted. A session's key determines its table.
  */
 export class Months {
   readonly #database: Database;
@@ -16,7 +16,7 @@ export class Months {
     this.#database = database;
   }
 
-  /** Where keys of sessions that are created now begin. The table for them is there when this resolves. */
+  /** The first key for sessions of this month. The table exists when this resolves. */
   async firstKey(time: number): Promise<number> {
     const month = monthOf(time);
     if (!this.#known.has(month)) await this.#create(month);
@@ -24,7 +24,7 @@ export class Months {
     return month * KEYS_PER_MONTH;
   }
 
-  /** Removes the tables of months in which no session is left. Not of the last two: clocks differ, and a session may be created. */
+  /** Drops the tables of months without sessions, except the last two: clocks differ, and a session may be created. */
   async dropEmpty(time: number): Promise<string[]> {
     const { rows } = await this.#database.read<{ name: string }>(TABLES, [this.#database.schema]);
     const old = rows.filter(({ name }) => toMonth(name) < monthOf(time) - 1);
@@ -54,7 +54,7 @@ export class Months {
         rangeOf(month),
       );
       if (left.count > 0) return false;
-      // For an instant no process reads or appends. If a transaction takes long this is retried later.
+      // This briefly blocks all reads and appends. If a transaction takes long, it is retried later.
       await connection.query(`SET LOCAL lock_timeout = ${DROP_WAIT_MS}`);
       await connection.query(`DROP TABLE ~${name}`);
       return true;

@@ -6,8 +6,8 @@ import { encodePayload } from './payload.ts';
 import { pause } from './retry.ts';
 
 /**
- * Notifies the other processes of what was committed, behind the commit and beside it: a notification takes a lock of the whole
- * database, which no commit should wait for. One is under way at a time, and later signals are in the next.
+ * Notifies other processes of commits, after and outside of the commit: a notification takes a lock of the whole
+ * database, which no commit should wait for. One notification is in progress at a time; later signals are in the next one.
  */
 export class Notifier {
   readonly #database: Database;
@@ -25,7 +25,7 @@ export class Notifier {
   push(signals: readonly Signal[]): void {
     for (const signal of signals) {
       const key = `${signal.type} ${signal.sessionId}`;
-      // Of a log only the newest head matters, and it stands where it came last.
+      // Only the newest head of a log matters; it moves to the end.
       this.#waiting.delete(key);
       this.#waiting.set(key, signal);
     }
@@ -48,7 +48,7 @@ export class Notifier {
         await this.#send([...waiting.values()]);
         delayMs = storeLimits.databaseRetryMs;
       } catch {
-        // Listeners poll on their own, and at once when their connection comes back.
+        // Not needed: listeners also poll, and at once after a reconnect.
         if (this.#isClosing) break;
         this.#waiting = new Map([...waiting, ...this.#waiting]);
         await pause(delayMs);
@@ -67,5 +67,5 @@ export class Notifier {
   }
 }
 
-/** A notification is a transaction of its own, which would wait for the disk, and it is not needed after a crash. */
+/** A notification is a transaction of its own. It does not wait for the disk, because it is not needed after a crash. */
 const NOTIFY = "SELECT pg_notify($1, $2), set_config('synchronous_commit', 'off', true)";

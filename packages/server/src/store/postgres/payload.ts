@@ -1,8 +1,8 @@
 import { storeLimits } from '../limits.ts';
 import type { Signal } from '../store.ts';
 
-// A notification of one process to the others: its name and its signals, or only that there were so many that each has to
-// look for itself.
+// A notification of one process to the others: its name and its signals; or, if there were too many, that each process has to
+// query the database.
 
 /** The signals of a node; `look`: there were too many for one notification. */
 export type Payload = { readonly node: string; readonly signals: readonly Signal[] | 'look' };
@@ -12,7 +12,7 @@ export function encodePayload(node: string, signals: readonly Signal[]): string 
   return Buffer.byteLength(text) <= storeLimits.databaseSignalBytesMax ? text : JSON.stringify([node, 'look']);
 }
 
-/** A foreign payload has no meaning, but then something may have happened. */
+/** An unknown payload may stand for any change. */
 export function decodePayload(text: string): Payload {
   const parsed = parse(text);
   if (!Array.isArray(parsed) || typeof parsed[0] !== 'string') return { node: '', signals: 'look' };
@@ -38,7 +38,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Another program uses our channel; see above.
+    // Another program uses the channel; see above.
     return undefined;
   }
 }

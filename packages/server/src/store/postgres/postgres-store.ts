@@ -29,7 +29,7 @@ import { createWorks } from './records/works.ts';
 import { Writer } from './writer.ts';
 
 export interface PostgresOptions extends Omit<DatabaseOptions, 'schema'> {
-  /** All tables are in it; `fleetloom` if it is not given. */
+  /** The schema of all tables; default `fleetloom`. */
   readonly schema?: string;
   readonly schedule?: Schedule;
   /** Whether to fail if notifications of the database do not arrive here. */
@@ -37,7 +37,7 @@ export interface PostgresOptions extends Omit<DatabaseOptions, 'schema'> {
 }
 
 /**
- * The store that any number of processes share. Behind a pooler that hands out transactions `listenUrl` has to lead past it.
+ * The store that any number of processes share. With a pooler in transaction mode, `listenUrl` must bypass the pooler.
  *
  * @example
  * const store = await openPostgresStore({ url: 'postgres://fleetloom@db.example/fleetloom' });
@@ -53,7 +53,7 @@ export async function openPostgresStore({ schema = 'fleetloom', ...options }: Po
   }
 }
 
-/** On a database that is open already, and becomes the store's. */
+/** Creates the store on an open database, and takes ownership of it. */
 export async function createPostgresStore(
   database: Database,
   { schedule = systemSchedule, checksSignals = false }: Pick<PostgresOptions, 'schedule' | 'checksSignals'> = {},
@@ -128,14 +128,14 @@ export async function createPostgresStore(
 
   function sweepLater(delayMs: number): void {
     cancelSweep = schedule(() => {
-      // What is not removed now is removed later; if the database is away others say so.
+      // Failed removals are repeated later; an unreachable database is reported elsewhere.
       sweeping = sweep(database, months).catch(() => {});
       if (!isClosed()) sweepLater(storeLimits.databaseSweepMs);
     }, delayMs);
   }
 }
 
-/** Every function of the store, and of its parts, refuses when it is closed. Our errors do not leave this folder. */
+/** Wraps every function of the store and its parts: rejects calls after close, and converts database errors. */
 function explainFailures<Part extends object>(part: Part, isClosed: () => boolean): Part {
   const explained = Object.entries(part).map(([name, value]: [string, unknown]) => {
     if (typeof value === 'object' && value !== null) return [name, explainFailures(value, isClosed)];
@@ -155,7 +155,7 @@ async function explain(run: () => Promise<unknown>, isClosed: () => boolean): Pr
   }
 }
 
-/** What is not a refusal is a failure of the database. A mistake of ours stays what it is. */
+/** Converts failures of the database. Rejections and programming errors are passed on unchanged. */
 function toStoreError(error: unknown): unknown {
   if (!(error instanceof DatabaseFailure)) return error;
   return storeError('store_failed', `the database failed (${error.message})`, error);

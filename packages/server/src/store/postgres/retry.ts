@@ -1,6 +1,6 @@
 import { storeLimits } from '../limits.ts';
 
-/** Tries again while it makes sense, with growing pauses. What fails last is what it fails with. */
+/** Retries with growing pauses while the error allows it. Rejects with the last error. */
 export async function retry<Answer>(
   run: () => Promise<Answer>,
   isWorthIt: (error: unknown) => boolean,
@@ -21,7 +21,7 @@ export async function retry<Answer>(
   }
 }
 
-/** Not always the same: those who have met would meet again. */
+/** Randomised, so that conflicting transactions do not conflict again. */
 export function pause(delayMs: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, delayMs * (0.5 + Math.random() / 2)));
 }

@@ -16,7 +16,7 @@ export class RowMerger {
     if (this.#waiting.size > 0) this.#running ??= this.#run();
   }
 
-  /** Ends after the one that is under way. The others come again: their next append says so. */
+  /** Stops after the merge in progress. The next append of the other logs queues them again. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#running;
@@ -26,7 +26,7 @@ export class RowMerger {
     for (const sessionId of this.#waiting) {
       if (this.#isClosed) break;
       this.#waiting.delete(sessionId);
-      // It is only about speed. If the session is gone or the database is away there is nothing to say.
+      // Merging is only an optimisation, so a deleted session or an unreachable database is not reported.
       await this.#segments.mergeRows(sessionId).catch(() => {});
     }
     this.#running = undefined;

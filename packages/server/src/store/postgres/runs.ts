@@ -88,7 +88,7 @@ const RUN = `
   SELECT session_id AS "sessionId", id, first_seq AS "firstSeq", last_seq AS "lastSeq", started_at AS "startedAt",
     ended_at AS "endedAt"
   FROM ~runs WHERE`;
-/** One statement finds out whether the session exists, whether its index is complete, and the run. */
+/** One statement returns whether the session exists, whether its index is complete, and the run. */
 const findIn = (where: string) => `
   SELECT r.*, NOT EXISTS (SELECT FROM ~unindexed u WHERE u.session_key = l.session_key) AS "isIndexed"
   FROM ~logs l LEFT JOIN LATERAL (${RUN} session_key = l.session_key AND ${where} LIMIT 1) AS r ON true

@@ -46,7 +46,7 @@ export class Segments {
     for (let from = after + 1; ; ) {
       const { rows } = await this.#database.read<SegmentRow>(READ, [sessionId, from, bytesMax - bytes]);
       found(rows[0], sessionId);
-      // There is a row that says that there is a session, also when there is nothing to read.
+      // An existing session has a row even if there is nothing to read.
       const segments = rows.filter((row) => row.data !== null);
       for (const { first_seq: firstSeq, data } of segments) {
         for (const entry of decodeSegment(sessionId, firstSeq, data!)) {
@@ -87,7 +87,7 @@ export class Segments {
     return selectEntries(hideDeltas(entries), { after, entriesMax, bytesMax });
   }
 
-  /** Segments that have become small are put together. A few at a time: a log may be larger than the memory. */
+  /** Prunes a log and joins segments that have become small, a few at a time: a log may be larger than memory. */
   async prune(sessionId: string, ranges: readonly SeqRange[]): Promise<void> {
     const [first, last] = [ranges[0], ranges.at(-1)];
     await this.#database.transaction(async (connection) => {
@@ -101,7 +101,7 @@ export class Segments {
     });
   }
 
-  /** Puts the small rows together that appends have left, but never those of one owner with those of another. */
+  /** Merges the small rows of appends, but never rows of different owners. */
   async mergeRows(sessionId: string): Promise<void> {
     await this.#database.transaction(async (connection) => {
       const { session_key: key, tail_seq: from, head } = await lock(connection, sessionId);
@@ -140,7 +140,7 @@ interface SizeRow {
   readonly bytes: number;
 }
 
-/** Which rows become one: neighbours with one fence, up to the size of a segment. Rows of deltas stay separate. */
+/** Groups of rows to merge: neighbours with the same fence, up to the size of a segment. Rows of deltas stay separate. */
 function toJoined(rows: readonly SizeRow[]) {
   const groups: (Pick<SizeRow, 'fence' | 'has_events' | 'bytes'> & { first: number; last: number; rows: number })[] =
     [];
@@ -154,7 +154,7 @@ function toJoined(rows: readonly SizeRow[]) {
   return groups;
 }
 
-/** As much as one commit may have. Where to go on; undefined at the end. */
+/** Prunes as much as one commit may contain. Returns where to continue; undefined at the end. */
 async function pruneSome(
   connection: Connection,
   { key, sessionId, from, lastSeq }: { key: number; sessionId: string; from: number; lastSeq: number },
@@ -183,7 +183,7 @@ interface PrunedRow {
   readonly data: Uint8Array;
 }
 
-/** Neighbours with one fence: what they have become may be put together. */
+/** Groups of neighbours with the same fence, whose pruned segments may be joined. */
 function toRuns(rows: readonly PrunedRow[]): PrunedRow[][] {
   const runs: PrunedRow[][] = [];
   for (const row of rows) {
@@ -195,11 +195,11 @@ function toRuns(rows: readonly PrunedRow[]): PrunedRow[][] {
 
 const HEADS = 'SELECT session_id, head FROM ~logs WHERE session_id = ANY ($1)';
 
-/** Where the segment begins that has this number, or else the number itself. */
+/** The start of the segment that contains this number, or the number itself. */
 const startOf = (key: string) =>
   `coalesce((SELECT max(first_seq) FROM ~segments WHERE session_key = ${key} AND first_seq <= $2), $2)`;
 
-/** Sizes are known without the bytes. One segment is given in any case, as large as the largest frame. */
+/** Selects by size without reading the bytes. One segment is always returned, even if it exceeds the limit. */
 const counted = (segments: string, bytesMax: string) => `
   SELECT first_seq, last_seq, fence, data FROM (
     SELECT *, sum(octet_length(data)) OVER (ORDER BY first_seq) - octet_length(data) AS before FROM (${segments}) AS rows_

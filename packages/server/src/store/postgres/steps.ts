@@ -2,8 +2,8 @@ import { DOCUMENT_OWNER_STEP } from './records/document-owner-step.ts';
 import { AUDIT_STEP } from './audit/audit-step.ts';
 
 /**
- * The tables, step by step. A step that was published is never changed: there are databases out there that ran it. They
- * are those of SQLite where nothing speaks against it. Ids are compared byte by byte, whatever the database's language is.
+ * The migrations of the tables. A published step is never changed: existing databases ran it. The tables
+ * are those of SQLite where possible. Ids are compared byte by byte, independent of the collation of the database.
  */
 export const STEPS: readonly string[] = [
   `

@@ -2,7 +2,7 @@ import { storeLimits } from '../limits.ts';
 import type { Database } from './database.ts';
 import type { Months } from './months.ts';
 
-/** Removes expired rows. Any number of processes may do it, also at once. */
+/** Removes expired rows. Any number of processes may run it concurrently. */
 export async function sweep(database: Database, months: Months): Promise<void> {
   await database.write(KEYS);
   for (const sql of [BLOBS, COMMITS]) await database.write(sql, [storeLimits.databaseAbandonedMs]);
@@ -19,7 +19,7 @@ const BLOBS = `
   DELETE FROM ~blobs WHERE key IN (
     SELECT key FROM ~blobs WHERE id IS NULL AND touched_at < @now - $1::int8 FOR UPDATE SKIP LOCKED
   )`;
-// A row that is still needed is created again by its process.
+// A process whose row is removed creates it again.
 const COMMITS = `
   DELETE FROM ~commits WHERE node IN (
     SELECT node FROM ~commits WHERE used_at < @now - $1::int8 FOR UPDATE SKIP LOCKED

@@ -1,8 +1,8 @@
 import { DatabaseFailure } from './database-failure.ts';
 
-// What goes into a query and what comes out of it.
+// Conversion of values in queries and their results.
 
-/** Text cannot have a zero here, and ids from outside may. It is kept as the last character there is, which is not used otherwise. */
+/** PostgreSQL text cannot contain NUL, but foreign ids may. NUL is stored as U+10FFFF, which is not used otherwise. */
 const ZERO = '\u0000';
 const ZERO_MARK = '\u{10ffff}';
 
@@ -12,7 +12,7 @@ export function toValue(value: unknown): unknown {
   return Array.isArray(value) ? value.map(toValue) : value;
 }
 
-/** By the number of the type. JSON stays text: the reader of the record parses it, and keys keep their order. */
+/** The parser of a type id. JSON stays text: the reader of the record parses it, and keys keep their order. */
 export function parserOf(type: number): (text: string) => unknown {
   return parsers[type] ?? ((text) => text);
 }
@@ -33,7 +33,7 @@ const parsers: Record<number, (text: string) => unknown> = {
           .map((item) => (item === 'NULL' ? null : toInteger(item))),
 };
 
-/** Numbers of ours are times, sizes and counts. One that JavaScript cannot hold would be a wrong one. */
+/** All numbers are times, sizes and counts. A number that JavaScript cannot represent is an error. */
 function toInteger(text: string): number {
   const value = Number(text);
   if (Number.isSafeInteger(value)) return value;

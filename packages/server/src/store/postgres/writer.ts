@@ -15,7 +15,7 @@ import { DatabaseFailure } from './database-failure.ts';
 import type { Months } from './months.ts';
 import { pause } from './retry.ts';
 
-/** The outcomes of a commit that took effect. */
+/** The outcomes of a successful commit. */
 export interface Committed {
   readonly outcomes: readonly Outcome[];
   readonly signals: readonly Signal[];
@@ -24,14 +24,14 @@ export interface Committed {
 export interface WriterOptions {
   readonly database: Database;
   readonly months: Months;
-  /** The name of this process: no other one has it, also not one before it. */
+  /** The name of this process, unique among all processes, earlier ones included. */
   readonly node: string;
-  /** The logs of these sessions have become many small rows. */
+  /** Called with sessions whose logs consist of many small rows. */
   readonly onScattered: (sessionIds: readonly string[]) => void;
 }
 
 /**
- * Commits, one at a time, on a connection of its own.
+ * Commits writes, one commit at a time, on a connection of its own.
  *
  * Each leaves a token in the row of this process, and goes through only on the token before it. So when the connection
  * breaks, a new one finds out by the token what became of the last commit, and by replacing it makes sure that nothing
@@ -56,7 +56,7 @@ export class Writer {
     return committed;
   }
 
-  /** Waits for what is being committed. While the database is unavailable that would not end, so then it fails. */
+  /** Waits for the commit in progress. Fails if the database is unavailable, because the wait would not end. */
   async close(): Promise<void> {
     this.#isClosing = true;
     await this.#last;
@@ -66,13 +66,13 @@ export class Writer {
   async #commit(writes: readonly Write[], texts: Texts): Promise<Committed> {
     const until = performance.now() + this.#options.database.patienceMs;
     let conflicts = 0;
-    /** What was sent and not answered. */
+    /** The attempt whose outcome is unknown. */
     let doubt: Attempt | undefined;
     let failure: DatabaseFailure | undefined;
     while (true) {
       const connection = await this.#reach(doubt, until);
       if (connection === undefined) return doubt!.finish();
-      // It is known that nothing was written.
+      // Nothing was written for certain.
       if (failure !== undefined && performance.now() >= until) throw failure;
       const attempt: Attempt = { token: randomUUID(), isSent: false, isDone: false, finish: unfinished };
       try {
@@ -81,7 +81,7 @@ export class Writer {
         if (!(error instanceof DatabaseFailure)) throw error;
         failure = error;
         const isAway = error.isLost || error.isUnreachable;
-        // What the server has refused, or never got, is not in doubt.
+        // An attempt that the server rejected, or never received, is not in doubt.
         doubt = isAway && attempt.isSent ? attempt : undefined;
         if (!isAway && (!error.isConflict || ++conflicts > storeLimits.databaseConflictsMax)) throw error;
       }
@@ -90,8 +90,8 @@ export class Writer {
   }
 
   /**
-   * A connection; none if what is in doubt turns out to be done. A caller whose commit may have been applied waits
-   * until that is known, and not only as long as the patience lasts.
+   * Returns a connection, or undefined if the attempt in doubt turns out to be committed. A caller whose commit may have been applied waits
+   * until that is known, even longer than the patience.
    */
   async #reach(doubt: Attempt | undefined, until: number): Promise<Connection | undefined> {
     for (
@@ -113,7 +113,7 @@ export class Writer {
     }
   }
 
-  /** The connection, or a new one, which settles what became of what the last one had sent. */
+  /** The present connection, or a new one after it has determined the outcome of the attempt in doubt. */
   async #connect(doubt: Attempt | undefined): Promise<Connection> {
     if (this.#connection?.isLost === false) return this.#connection;
     const { database, node } = this.#options;
@@ -122,7 +122,7 @@ export class Writer {
     try {
       await connection.transaction(async () => {
         await connection.query(REGISTER, [node, token]);
-        // It waits for a commit that is still going on over there.
+        // Waits for a commit that is still in progress in the database.
         const { rows } = await connection.query<CommitRow>(FIND, [node]);
         if (doubt !== undefined && rows[0]?.token === doubt.token) {
           const { heads } = rows[0];
@@ -148,7 +148,7 @@ export class Writer {
       : this.#commitAppends(connection, writes, appends, attempt);
   }
 
-  /** Most commits are deltas only: one statement, and one way there and back. */
+  /** Commits deltas, as most commits are: one statement and one round trip. */
   async #commitAppends(
     connection: Connection,
     writes: readonly Write[],
@@ -173,7 +173,7 @@ export class Writer {
     return finishAppends(writes, appends, heads, new Map(fences));
   }
 
-  /** Everything is locked and read in one way there and back, and written in another one. */
+  /** Commits records: one round trip to lock and read, another one to write. */
   async #commitRecords(
     connection: Connection,
     writes: readonly Write[],
@@ -197,7 +197,7 @@ export class Writer {
       this.#token = attempt.token;
       const written = image.sessions.values().filter(({ frames }) => frames.length > 0);
       const appends = written.map(({ id }) => ({ sessionId: id })).sort(inOrder);
-      // Frames are what is written last, if there are any.
+      // Frames are written by the last statement, if there are any.
       if (written.length > 0) this.#options.onScattered(findScattered(appends, results.at(-1)!.rows as AppendedRow[]));
       return committed;
     } catch (error) {
@@ -206,7 +206,7 @@ export class Writer {
     }
   }
 
-  /** The row of this process is not as it was left, because it was unused for long. A new connection creates it again. */
+  /** The row of this process has changed, because it was swept after a long idle time. A new connection creates it again. */
   #loseToken(connection: Connection): DatabaseFailure {
     ignoringFailure(connection.end());
     return new DatabaseFailure(new Error('the row of this process is gone'), 'lost');
@@ -215,11 +215,11 @@ export class Writer {
 
 interface Attempt {
   readonly token: string;
-  /** Since then it may have been committed. */
+  /** From then on the attempt may have been committed. */
   isSent: boolean;
-  /** It is known that it was committed. */
+  /** The attempt is known to be committed. */
   isDone: boolean;
-  /** What it has come to, by the heads that the database has kept of it. */
+  /** Computes the outcomes from the heads that the database has stored. */
   finish: (heads?: readonly (number | null)[]) => Promise<Committed>;
 }
 

@@ -4,7 +4,7 @@ import { toInput } from './records.ts';
 
 type Row = Parameters<typeof toInput>[1];
 
-/** The inputs up to the one that reaches the bytes that are taken up at a time. Rows behind it are neither read nor parsed. */
+/** The first inputs, up to the one that reaches the limit of bytes. Rows behind it are neither read nor parsed. */
 export function firstInputs(sessionId: string, rows: Iterable<Row>): readonly InputRecord[] {
   const inputs: InputRecord[] = [];
   let bytes = 0;

@@ -1,9 +1,9 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { PageRequest, Position, Seek } from '../page.ts';
 
-// What all lists have in common. Columns are names of ours, never of a caller.
+// Parts of all lists. Names of columns never come from a caller.
 
-/** Behind the cursor, in the order that is asked for. Both databases compare pairs as one would wish. */
+/** The condition for rows behind the cursor, in the requested order. Both databases compare pairs lexicographically. */
 export function seekBehind(time: string, id: string | RawBuilder<string>, { after, order }: Seek): Expression<SqlBool> {
   if (after === undefined) return sql<SqlBool>`1 = 1`;
   const pair = sql`(${sql.ref(time)}, ${typeof id === 'string' ? sql.ref(id) : id})`;

@@ -53,14 +53,14 @@ export function findSession(build: Build, workspaceId: string, id: string) {
   return mine.where('workspace_id', '=', workspaceId);
 }
 
-/** With the hour of `updatedFrom` for a store whose index has only the hours: see the steps of PostgreSQL. */
+/** With the hour of `updatedFrom`, for a store whose index has only hours: see the steps of PostgreSQL. */
 type IndexedSessionList = SessionListRequest & { readonly updatedHourFrom?: number };
 
 export function listSessions(build: Build, request: IndexedSessionList) {
   const { order, limit } = toSeek('sessions', request);
   if (request.updatedFrom === undefined)
     return sessionsOf(build, request).selectAll().orderBy('created_at', order).orderBy('id', order).limit(limit);
-  // If they are many, only their keys are sorted, and not their data.
+  // Sorts the keys only, not the data, in case there are many rows.
   const keys = changedSessions(build, request).select('key');
   const found = build.selectFrom('sessions').selectAll().where('key', 'in', keys);
   return found.orderBy('created_at', order).orderBy('id', order);
@@ -71,7 +71,7 @@ export function listChangedSessions(build: Build, request: IndexedSessionList & 
   return changedSessions(build, request).select(['id', 'created_at', sql<string>`''`.as('data')]);
 }
 
-/** Few sessions changed lately, and the index by update finds them: the plus keeps SQLite from using the index by creation. */
+/** Few sessions changed recently, and the index by update finds them: the plus keeps SQLite from using the index by creation. */
 function changedSessions(build: Build, request: IndexedSessionList) {
   const { order, limit } = toSeek('sessions', request);
   return sessionsOf(build, request).orderBy(sql<number>`+created_at`, order).orderBy('id', order).limit(limit);
@@ -131,7 +131,7 @@ export function findApproval(build: Build, sessionId: string, id: string) {
 export function listApprovals(build: Build, request: Parameters<Store['approvals']['list']>[0]) {
   const { workspaceId, sessionId, isPending } = request;
   const seek = toSeek('approvals', request);
-  // Of both: the asks of a deleted session stay until they are erased, and only the session knows that it is deleted.
+  // Joins the session, because approvals of a deleted session stay until they are erased, and only the session's row is marked as deleted.
   let query = approvals(build).where('a.workspace_id', '=', workspaceId).where('s.workspace_id', '=', workspaceId);
   if (sessionId !== undefined) query = query.where('s.id', '=', sessionId);
   if (isPending !== undefined) query = query.where('a.resolved_at', isPending ? 'is' : 'is not', null);
@@ -183,7 +183,7 @@ function documentsOfWorkspace(build: Build, kind: string, workspaceId: string) {
   return build.selectFrom('documents').where('kind', '=', kind).where('workspace_id', '=', workspaceId);
 }
 
-/** Two sessions may have asks with the same id, a fork and its origin for one. Positions must differ all the same. */
+/** Two sessions may have approvals with the same id, for example a fork and its origin. Their positions must differ. */
 const APPROVAL_ID = sql<string>`a.id || ' ' || s.id`;
 
 function agentVersions(build: Build) {

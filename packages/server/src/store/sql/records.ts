@@ -12,7 +12,7 @@ import type {
 } from '../records.ts';
 import type { Schema } from './schema.ts';
 
-// Rows as the records that they are.
+// Converts rows to records.
 
 type Row<Table extends keyof Schema> = Selectable<Schema[Table]>;
 
@@ -59,7 +59,7 @@ export function toSession(row: Row<'sessions'>): SessionRecord {
   };
 }
 
-/** Where a session stands in its list. */
+/** The position of a session in its list. */
 export function toSessionId(row: Pick<Row<'sessions'>, 'id' | 'created_at'>): Pick<SessionRecord, 'id' | 'createdAt'> {
   return { id: row.id, createdAt: row.created_at };
 }

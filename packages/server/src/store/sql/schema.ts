@@ -3,7 +3,7 @@ import type { StoredSessionState } from '@fleetloom/protocol/fleet';
 import type { Status, WorkState } from '../records.ts';
 
 /**
- * The tables that queries are built for, of both databases. What is on the hot path, or differs, has SQL of its own.
+ * The tables of both databases, for the query builder. Hot or database-specific queries are written in SQL.
  * `data` is JSON text: the database does not read it, and the order of its keys is kept.
  */
 export interface Schema {
@@ -30,7 +30,7 @@ export interface Schema {
 export interface AgentRow {
   id: string;
   workspace_id: string;
-  /** The newest one. */
+  /** The newest version. */
   version: number;
   created_at: number;
   archived_at: number | null;
@@ -47,7 +47,7 @@ export interface EnvironmentRow {
 }
 
 export interface SessionRow {
-  /** What other tables refer to: a number is a quarter of the id. */
+  /** Referenced by other tables: a number has a quarter of the size of the id. */
   key: Generated<number>;
   id: string;
   workspace_id: string;

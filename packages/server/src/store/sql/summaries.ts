@@ -22,7 +22,7 @@ type Row = Omit<Selectable<Schema['summaries']>, 'session_key' | 'workspace_id' 
 /** The function that finds a text within another: databases have different names for it. */
 export type FindText = 'instr' | 'strpos';
 
-/** One page, with one row more than it shows: that row says whether there is another page. */
+/** One page and one more row, which shows whether there is a next page. */
 export function listSummaries(build: Build, findText: FindText, request: SummaryListRequest) {
   const { now, states, agents, models, includesArchived, order, limit } = request;
   const after = readSummaryCursor(request);
@@ -41,7 +41,7 @@ export function listSummaries(build: Build, findText: FindText, request: Summary
     .orderBy(value, order)
     .orderBy('session_id', order)
     .limit(limit + 1);
-  // If they are many, only their keys are sorted, and not their data.
+  // Sorts the keys only, not the data, in case there are many rows.
   return build
     .selectFrom(keys.as('k'))
     .innerJoin('summaries', 'summaries.session_key', 'k.key')
@@ -58,7 +58,7 @@ export function groupSummaries(build: Build, findText: FindText, request: Summar
     .groupBy([sql`1`, 'agent_name', 'model']);
 }
 
-/** The sums of each day, agent and model. Literals are whole numbers, which keeps the division one of whole numbers. */
+/** The sums of each day, agent and model. All literals are integers, so the division is an integer division. */
 export function sumSummaries(build: Build, request: SummarySumRequest) {
   const { workspaceId, createdFrom, createdTo, offsetMs, limit } = request;
   const day = sql<number | string>`(created_at + ${sql.lit(offsetMs)}) / ${sql.lit(DAY_MS)}`;
@@ -71,7 +71,7 @@ export function sumSummaries(build: Build, request: SummarySumRequest) {
     .select(({ fn }) => [
       fn.countAll<number | string>().as('count'),
       fn.count<number | string>('cost').as('priced'),
-      // Not as whole numbers, whose sum could exceed what the database, or a reader, can hold.
+      // Not as integers, whose sum could exceed the range of the database or of a reader.
       sumOf('cost').as('cost'),
       sumOf('tokens').as('tokens'),
     ])
@@ -114,7 +114,7 @@ function toSafe(sum: number | string | null): number {
   return Math.min(Math.round(Number(sum ?? 0)), Number.MAX_SAFE_INTEGER);
 }
 
-/** How many sessions of a workspace have no summary: the difference of two counts, which indexes answer. */
+/** The number of sessions of a workspace without a summary: the difference of two counts, which indexes answer. */
 export function countMissing(build: Build, workspaceId: string) {
   const sessions = build.selectFrom('sessions').where('workspace_id', '=', workspaceId);
   const summaries = build.selectFrom('summaries').where('workspace_id', '=', workspaceId);
@@ -128,7 +128,7 @@ export function findSummaries(build: Build, workspaceId: string, sessionIds: rea
   return mine.where('session_id', 'in', sessionIds).select([...COLUMNS]);
 }
 
-/** Sessions that are being created or deleted have no name that a request can have. */
+/** Sessions that are being created or deleted have an id that no request can name. */
 export function findMissingSummaries(build: Build, limit: number) {
   return build
     .selectFrom('sessions as s')

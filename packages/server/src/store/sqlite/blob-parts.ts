@@ -2,7 +2,7 @@ import type { BlobParts } from '../blobs.ts';
 import type { Database } from './database.ts';
 
 export function createBlobParts(database: Database): BlobParts {
-  // The file is ours alone, so the process that was writing these is dead.
+  // Only this process uses the file, so the process that was writing these blobs is dead.
   database.prepare('DELETE FROM blobs WHERE id IS NULL').run();
   return {
     // In a transaction: the driver ignores that the commit of a statement with RETURNING failed, as on a full disk.
@@ -22,7 +22,7 @@ export function createBlobParts(database: Database): BlobParts {
 
 type Found = NonNullable<Awaited<ReturnType<BlobParts['find']>>>;
 
-// RETURNING, because the number of the last row is nothing that the driver's two versions say in the same way.
+// RETURNING, because the two versions of the driver report the last row id differently.
 const BEGIN = 'INSERT INTO blobs (id, parts, bytes) VALUES (NULL, 0, 0) RETURNING key';
 const ADD = 'INSERT INTO blob_parts (blob_key, part, data) VALUES (?, ?, ?)';
 const FINISH = 'UPDATE blobs SET id = ?, parts = ?, bytes = ? WHERE key = ?';

@@ -10,7 +10,7 @@ import {
 import type { Schema } from '../sql/schema.ts';
 import type { Database } from './database.ts';
 
-/** Builds queries and runs none: they run at once, within the transaction that is open, which a promise could not. */
+/** Builds queries without running them: they run synchronously within the open transaction. */
 export const build = new Kysely<Schema>({
   dialect: {
     createAdapter: () => new SqliteAdapter(),
@@ -20,7 +20,7 @@ export const build = new Kysely<Schema>({
   },
 });
 
-/** Reads each row when it is asked for. To be used up or left before anything else is done. */
+/** Reads rows lazily. The iterator must be finished or returned before the database is used again. */
 export function eachRow<Row>(database: Database, query: Compilable<Row>): IterableIterator<Row> {
   const { sql, parameters } = query.compile();
   return database.prepare<Row>(sql).iterate(...parameters);
@@ -52,7 +52,7 @@ export function builtOnce<Arguments extends readonly (string | number | null)[],
   const standIns = Array.from({ length: make.length }, (_, at) => Symbol(`argument ${at}`));
   return (...values) => ({
     compile: () => {
-      // The cast: a query hands its values on unchanged, whatever they are.
+      // The cast: a query passes its values on unchanged.
       built ??= make(...(standIns as unknown as Arguments)).compile();
       const parameters = built.parameters.map((value) => {
         const at = standIns.indexOf(value as symbol);

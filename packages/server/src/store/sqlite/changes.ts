@@ -14,7 +14,7 @@ interface At {
   readonly workspaceId: string;
 }
 
-/** Changes of records within a write. Each throws what it is refused for; the caller takes back what was done. */
+/** Changes of records within a write. Each throws its rejection; the caller reverts the write. */
 export function createChanges(database: Database, append: AppendAudit, clock: Clock) {
   return (at: At, change: Change): void => {
     switch (change.type) {
@@ -130,7 +130,7 @@ type Of<Type extends Change['type']> = Extract<Change, { type: Type }>;
 const REVISION = 'SELECT revision FROM sessions WHERE key = ?';
 const DOCUMENT_REVISION = 'SELECT revision FROM documents WHERE kind = ? AND id = ?';
 
-/** What is not given stays: a patch cannot set anything to null. */
+/** Null values leave a column unchanged: a patch cannot set a column to null. */
 const PATCH =
   'status = coalesce(?, status), archived_at = coalesce(?, archived_at), data = coalesce(?, data), updated_at = ?';
 const UPDATE_SESSION = `UPDATE sessions SET ${PATCH}, revision = revision + 1 WHERE key = ?`;

@@ -14,7 +14,7 @@ import type { Place, Segments } from './segments.ts';
 import type { CreateWrite } from './staged-sessions.ts';
 
 /**
- * Runs writes in one transaction. The frames of a session are gathered over all of its writes, so that they become one
+ * Runs writes in one transaction. The frames of a session are collected over all of its writes, so that they become one
  * row: sixteen appends cost hardly more than one.
  */
 export function createCommit(database: Database, { segments, runs, erasures, append }: CommitParts, clock: Clock) {
@@ -45,7 +45,7 @@ export function createCommit(database: Database, { segments, runs, erasures, app
 
   function runWrite(write: Write, gathered: Map<string, Gathered>): Appended {
     const hasRecords = write.type !== 'append' || write.changes.length > 0;
-    // Most writes are deltas only. They can be refused before they change anything, and need nothing to go back to.
+    // Most writes are deltas only. They can be rejected before they change anything, so they need no savepoint.
     const { place, frames } = hasRecords
       ? database.savepoint(() => runRecords(write, gathered))
       : runRecords(write, gathered);
@@ -75,7 +75,7 @@ export function createCommit(database: Database, { segments, runs, erasures, app
     const known = gathered.get(sessionId) ?? { place: found(segments.place(sessionId), sessionId), frames: [] };
     const { place } = known;
     if (write.type === 'append' || write.type === 'delete') checkFence(sessionId, write.fence, place.fence);
-    // Looked up again: a write before this one may have archived it.
+    // Read again: an earlier write of this commit may have archived the session.
     if (write.type === 'submit') checkNotArchived(sessionId, found(segments.place(sessionId), sessionId).archivedAt);
     if (write.type === 'delete') erasures.begin(place.key);
     else {

@@ -13,11 +13,11 @@ import { WalSync } from './wal-sync.ts';
  */
 export class Database {
   readonly path: string;
-  /** None where there is no file. */
+  /** Undefined for a database in memory. */
   readonly scrubber: PageScrubber | undefined;
   readonly #handle: Handle;
   readonly #statements = new Map<string, Statement>();
-  /** None where there is no log that is written ahead: in memory, and where the file system cannot do it. */
+  /** Undefined without a write-ahead log: in memory, and on file systems that do not support it. */
   readonly #wal: WalSync | undefined;
   #isOpen = true;
 
@@ -31,14 +31,14 @@ export class Database {
   /** Opens or creates the file, and locks it against other processes. */
   static async open(path: string, sync?: (file: number) => Promise<void>): Promise<Database> {
     const { DatabaseSync } = await loadDriver();
-    // The files beside it get its mode.
+    // SQLite gives the files beside the database the same mode.
     if (path !== MEMORY) await makePrivateFile(path).catch((error: unknown) => rethrow(path, error));
     const handle = openHandle(DatabaseSync, path);
     try {
       for (const pragma of PRAGMAS) handle.exec(pragma);
       // In this mode the lock is taken by the first transaction and kept until the end of the process, however it ends.
       handle.exec('BEGIN EXCLUSIVE; COMMIT');
-      // What a process that was killed has left there may be older than what was deleted since.
+      // The write-ahead log of a killed process may contain content that was deleted since.
       handle.exec(EMPTY_LOG);
       return new Database(path, handle, openWal(path, handle, sync));
     } catch (error) {
@@ -55,7 +55,7 @@ export class Database {
     this.#wal?.note();
   }
 
-  /** Moves the log that is written ahead into the file, so that it has nothing of what was deleted. */
+  /** Moves the write-ahead log into the file, so that it contains nothing that was deleted. */
   emptyLog(): void {
     this.exec(EMPTY_LOG);
   }
@@ -66,15 +66,15 @@ export class Database {
   }
 
   /**
-   * Until all that was written is on the disk; undefined if it is. Nothing may be reported before, neither that it
-   * was written nor what was read: it could be gone when the power is.
+   * Resolves when everything written is on disk; undefined if it is. Nothing may be reported earlier, neither that it
+   * was written nor what was read: it could be lost in a power failure.
    */
   settle(): Promise<void> | undefined {
     // Closing has brought everything into the file.
     return this.#isOpen ? this.#wal?.settle() : undefined;
   }
 
-  /** The same text gives the same statement. */
+  /** Prepares a statement. Statements are cached by their text. */
   prepare<Row = unknown>(sql: string): Statement<Row> {
     this.check();
     const known = this.#statements.get(sql);
@@ -86,7 +86,7 @@ export class Database {
     return statement;
   }
 
-  /** All of it or nothing. */
+  /** Runs a transaction: all of it is committed, or nothing. */
   transaction<Result>(run: () => Result): Result {
     this.check();
     this.#handle.exec('BEGIN IMMEDIATE');
@@ -101,7 +101,7 @@ export class Database {
     }
   }
 
-  /** Part of a transaction, which goes on when this part was taken back. */
+  /** Runs a part of a transaction that can be rolled back on its own. */
   savepoint<Result>(run: () => Result): Result {
     this.#handle.exec('SAVEPOINT part');
     try {
@@ -129,7 +129,7 @@ export class Database {
 
   #toStatement<Row>(sql: string): Statement<Row> {
     const prepared = this.#handle.prepare(sql);
-    // Each asks this object whether it is open, which also keeps it, and so the handle, alive.
+    // Each statement checks whether this object is open; the reference also keeps the object, and so the handle, alive.
     const open = () => {
       this.check();
       return prepared;
@@ -146,7 +146,7 @@ export class Database {
     };
   }
 
-  /** Throws if it is closed, or nothing is known about the disk any more. */
+  /** Throws if the database is closed, or if a sync has failed. */
   check(): void {
     if (!this.#isOpen) throw storeError('closed', 'the store is closed');
     this.#wal?.check();
@@ -162,8 +162,8 @@ export class Database {
 }
 
 /**
- * A row that cannot be read ends the statement. Left as it is, it would keep its transaction open: the log that is written ahead could
- * not be emptied any more, and the database not be closed.
+ * Ends the statement if a row cannot be read. Otherwise it would keep its transaction open: the write-ahead log could
+ * not be emptied, and the database not be closed.
  */
 function readEach<Row>(rows: IterableIterator<Row>): IterableIterator<Row> {
   const each: IterableIterator<Row> = {
@@ -190,7 +190,7 @@ export function isDatabaseError(error: unknown): error is Error {
 export interface Statement<Row = unknown> {
   get(...values: readonly unknown[]): Row | undefined;
   all(...values: readonly unknown[]): Row[];
-  /** Reads a row when it is asked for. To be used up or left before anything else is done. */
+  /** Reads rows lazily. The iterator must be finished or returned before the database is used again. */
   iterate(...values: readonly unknown[]): IterableIterator<Row>;
   /** The number of rows that changed. */
   run(...values: readonly unknown[]): number;
@@ -207,19 +207,19 @@ const MEMORY = ':memory:';
 const PRAGMAS = [
   'PRAGMA locking_mode = EXCLUSIVE',
   'PRAGMA journal_mode = WAL',
-  // What was acknowledged survives the machine losing its power, not only the process being killed.
+  // Acknowledged commits survive a power failure, not only a killed process.
   'PRAGMA synchronous = FULL',
   'PRAGMA foreign_keys = ON',
   // Pages of 4 KiB. More make the stall of a checkpoint longer, fewer make more of them.
   'PRAGMA wal_autocheckpoint = 1000',
   'PRAGMA journal_size_limit = 67108864',
-  // What is deleted is overwritten. See erasures.ts for what else that takes.
+  // Deleted content is overwritten. erasures.ts does the rest.
   'PRAGMA secure_delete = ON',
 ];
 
 const EMPTY_LOG = 'PRAGMA wal_checkpoint(TRUNCATE)';
 
-/** Where the log is written ahead, its sync behind each commit is ours, so that other work does not wait for the disk. */
+/** With a write-ahead log, the server syncs it after each commit, so that other work does not wait for the disk. */
 function openWal(path: string, handle: Handle, sync?: (file: number) => Promise<void>): WalSync | undefined {
   const { journal_mode: mode } = handle.prepare('PRAGMA journal_mode').get() as { readonly journal_mode: string };
   if (mode !== 'wal') return undefined;
@@ -229,12 +229,12 @@ function openWal(path: string, handle: Handle, sync?: (file: number) => Promise<
 
 /**
  * The package closes a database only when the last of its statements is collected, and would keep the lock until then.
- * So the lock is given back before, which is possible only outside of WAL. It leaves one tidy file, too.
+ * So the lock is released first, which is possible only outside of WAL mode. This also leaves a single file.
  */
 const PRAGMAS_AT_END = ['PRAGMA journal_mode = DELETE', 'PRAGMA locking_mode = NORMAL', 'SELECT 1 FROM sqlite_schema'];
 
 async function loadDriver(): Promise<{ DatabaseSync: typeof DatabaseSync }> {
-  // Not an import: bundlers and Node 20 know no such module. The types are the same by the package's promise.
+  // Not an import: bundlers and Node 20 do not have this module. The package promises the same types.
   const builtIn = process.getBuiltinModule?.('node:sqlite') as { DatabaseSync: typeof DatabaseSync } | undefined;
   return builtIn ?? (await import('@photostructure/sqlite'));
 }

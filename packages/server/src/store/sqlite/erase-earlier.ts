@@ -15,7 +15,7 @@ export function eraseEarlier(
     .get()!;
   if (version >= ERASING) return;
   try {
-    // Secrets of environment keys, in answers that were kept for their repetition.
+    // Secrets of environment keys in responses stored for repeated requests.
     database.prepare(`DELETE FROM idempotency_keys WHERE result LIKE '%"secret":"fleetloom_%'`).run();
     if (!isNew) database.exec('VACUUM');
     database.emptyLog();

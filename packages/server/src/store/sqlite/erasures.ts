@@ -34,13 +34,13 @@ export class Erasures {
     this.#onProblem = onProblem;
   }
 
-  /** Within the transaction of a delete: no query finds the session or anything of it from now on. */
+  /** Called in the transaction of a delete: from now on no query finds the session or its records. */
   begin(key: number): void {
     this.#onErase();
     for (const statement of BEGIN) this.#database.prepare(statement).run(key);
   }
 
-  /** Erases what waits, in the background. */
+  /** Erases deleted sessions in the background. */
   wake(): void {
     this.#cancelRetry();
     if (this.#running !== undefined || this.#isClosing) return;
@@ -49,7 +49,7 @@ export class Erasures {
       .finally(() => (this.#running = undefined));
   }
 
-  /** Without the rest: the database is about to be closed, and the next start goes on. */
+  /** Stops erasing: the database is about to be closed, and the next start continues. */
   stop(): void {
     this.#isClosing = true;
     this.#cancelRetry();
@@ -62,7 +62,7 @@ export class Erasures {
     this.#cancelRetry = this.#schedule(() => this.wake(), storeLimits.eraseRetryMs);
   }
 
-  /** Erases what waits, without pauses. Afterwards nothing of a deleted session is in the file. */
+  /** Erases all deleted sessions without pauses. Afterwards nothing of them is in the file. */
   async finish(): Promise<void> {
     this.stop();
     await this.#running;
@@ -72,7 +72,7 @@ export class Erasures {
   async #run(): Promise<void> {
     for (let keys = this.#pending(); keys.length > 0; keys = this.#pending()) {
       for (const key of keys) while (this.#eraseSlice(key)) await this.#pause(storeLimits.erasePauseMs);
-      // Deletes of the same moment share the rest.
+      // Concurrent deletes share the steps that follow.
       await this.#pause(storeLimits.eraseDelayMs);
       await this.#scrub();
       this.#database.transaction(() => keys.forEach((key) => this.#database.prepare(END).run(key)));
@@ -86,7 +86,7 @@ export class Erasures {
       .map(({ key }) => key);
   }
 
-  /** Removes some rows of a deleted session. False: there are none left. */
+  /** Removes some rows of a deleted session. False: no rows are left. */
   #eraseSlice(key: number): boolean {
     this.#onErase();
     return this.#database.transaction(() => {
@@ -153,7 +153,7 @@ const BEGIN = [
 const PENDING = `SELECT key FROM sessions WHERE workspace_id = '' LIMIT 100`;
 const END = 'DELETE FROM sessions WHERE key = ?';
 
-/** What can be large. The rest goes with the record. */
+/** Tables with large rows. Other rows are removed with the record. */
 const TABLES = ['segments', 'checkpoints', 'inputs', 'approvals', 'threads'].map((table) => ({
   find: `SELECT rowid AS id, length(data) AS bytes FROM ${table} WHERE session_key = ? LIMIT ?`,
   remove: `DELETE FROM ${table} WHERE rowid = ?`,

@@ -8,7 +8,7 @@ import type { Database } from './database.ts';
 import type { Segments } from './segments.ts';
 
 export function createLeases(database: Database, segments: Segments, clock: Clock): Leases {
-  // The file is ours alone, so every earlier holder of a lease is dead, and its leases need not expire first. Clients outlive the server.
+  // Only this process uses the file, so every earlier holder of a lease is dead, and its leases need not expire first. Clients outlive the server.
   database.prepare('UPDATE owners SET owner = NULL WHERE owner NOT LIKE ?').run(`${CLIENT_OWNER}%`);
   return {
     acquire: async ({ sessionId, owner, ttlMs }) =>

@@ -2,8 +2,8 @@ import { storeError } from '../store-errors.ts';
 import type { Database } from './database.ts';
 
 /**
- * Brings a file to the newest form, step by step, each step in a transaction of its own. A step that was published is
- * never changed: there are files out there that ran it.
+ * Migrates a file to the newest version, each step in a transaction of its own. A published step is
+ * never changed: existing files ran it.
  */
 export function migrate(database: Database, now: () => number, steps: readonly string[] = STEPS): void {
   database.exec('CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY, applied_at INTEGER NOT NULL)');

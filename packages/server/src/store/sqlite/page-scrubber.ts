@@ -38,7 +38,7 @@ export class PageScrubber {
     return done + read;
   }
 
-  /** Until what was overwritten is overwritten on the disk. */
+  /** Resolves when the overwritten parts are on disk. */
   async sync(): Promise<void> {
     if (this.#file !== undefined) await promisify(fdatasync)(this.#file);
   }

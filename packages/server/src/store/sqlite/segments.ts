@@ -15,7 +15,7 @@ import { found } from '../guards.ts';
 import type { ReadRequest, SeqRange } from '../store.ts';
 import type { Database } from './database.ts';
 
-/** What a write has to know about its session, in one look. */
+/** The data about a session that a write needs, read with one query. */
 export interface Place {
   readonly key: number;
   readonly workspaceId: string;
@@ -34,7 +34,7 @@ type AppendPlace = Pick<Place, 'key' | 'segmentId' | 'segmentBytes' | 'head'>;
 /** The logs on disk: many frames per row. Everything here runs within the caller's transaction. */
 export class Segments {
   readonly #database: Database;
-  /** Whether segments have more than deltas, by their numbers. */
+  /** Caches whether segments contain more than deltas, by id. */
   readonly #kinds = new Map<number, boolean>();
 
   constructor(database: Database) {
@@ -46,7 +46,7 @@ export class Segments {
   }
 
   /**
-   * Adds frames behind the last one. A few bytes go into the last segment: its page on the disk is written as a whole
+   * Appends frames. A few bytes are added to the last segment: its page on the disk is written as a whole
    * in any case, and one row per delta would cost an index entry each. Deltas and other frames are kept in separate segments,
    * because most reads skip deltas.
    */
@@ -67,7 +67,7 @@ export class Segments {
     }
   }
 
-  /** Whether a segment has more than deltas. Nearly every append asks this about the segment of the append before it. */
+  /** Whether a segment contains more than deltas. Nearly every append checks this for the segment of the previous append. */
   #hasEvents(segmentId: number): boolean {
     const known = this.#kinds.get(segmentId);
     if (known !== undefined) return known;
@@ -77,7 +77,7 @@ export class Segments {
     return events;
   }
 
-  /** Must be called when segments are removed or a transaction fails: a number may be given to another segment then. */
+  /** Must be called when segments are removed or a transaction fails: their ids may be reused. */
   forgetKinds(): void {
     this.#kinds.clear();
   }
@@ -207,7 +207,7 @@ export class Segments {
   }
 }
 
-/** Segments that are joined. */
+/** Segments that are being joined. */
 interface Group {
   readonly id: number;
   readonly firstSeq: number;
@@ -236,7 +236,7 @@ const PLACE = `
     ON g.id = (SELECT id FROM segments WHERE session_key = s.key ORDER BY first_seq DESC LIMIT 1)
   WHERE s.id = ?`;
 const INSERT = 'INSERT INTO segments (session_key, first_seq, last_seq, data) VALUES (?, ?, ?, ?)';
-// Joining makes a text of bytes, hence the cast. They are UTF-8 without zeros, so nothing changes on the way.
+// Concatenation turns bytes into text, hence the cast. They are UTF-8 without NUL, so they do not change.
 const GROW = 'UPDATE segments SET data = CAST(data || ? AS BLOB), last_seq = ? WHERE id = ?';
 const REPLACE = 'UPDATE segments SET data = ?, last_seq = ? WHERE id = ?';
 const REMOVE = 'DELETE FROM segments WHERE id = ?';

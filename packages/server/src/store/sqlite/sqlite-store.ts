@@ -46,11 +46,11 @@ export async function openSqliteStore({ path, clock, onProblem }: SqliteStoreOpt
 export interface SqliteStoreOptions {
   readonly path: string;
   readonly clock?: Clock;
-  /** Receives failures of work that no caller waits for. By default a warning of the process. */
+  /** Receives failures of work that no caller waits for. Default: a warning of the process. */
   readonly onProblem?: ((problem: unknown) => void) | undefined;
 }
 
-/** On a database that is open already, and becomes the store's. */
+/** Creates the store on an open database, and takes ownership of it. */
 export function createSqliteStore(
   database: Database,
   clock: Clock = systemClock,
@@ -89,7 +89,7 @@ export function createSqliteStore(
     commit: async (writes) => {
       // Other commits must not await anything before they are written: `explain` relies on it.
       const { outcomes, signals } = writes.some(isLong) ? await commitLong(writes) : commit(writes);
-      // A reader that is woken earlier would find it missing, and poll for it.
+      // A reader that is woken earlier would not find the write, and would poll.
       await database.settle();
       if (signals.length > 0) queueMicrotask(() => listeners.forEach((listener) => listener(signals)));
       if (signals.some(({ type }) => type === 'deleted')) erasures.wake();
@@ -130,7 +130,7 @@ export function createSqliteStore(
 
     close: () => (closing ??= close()),
   };
-  // What was deleted before a crash.
+  // Continues with sessions that were deleted before a crash.
   erasures.wake();
   const blobs = createBlobs(explainFailures(createBlobParts(database), settle));
   return { ...explainFailures(store, settle), blobs };
@@ -140,7 +140,7 @@ export function createSqliteStore(
     try {
       return commit(writes, keys);
     } finally {
-      // Those that have their own name by now are left alone.
+      // Sessions that have their own id by now are kept.
       for (const key of keys.values()) staged.drop(key);
       erasures.wake();
     }
@@ -189,8 +189,8 @@ function isEmpty(database: Database): boolean {
 type Settle = () => Promise<void> | undefined;
 
 /**
- * What is not a refusal is a failure of the disk or the database. Its errors do not leave this folder. Nor is
- * a write reported that is not on the disk yet, also if another caller wrote it.
+ * Converts failures of the disk and the database; rejections are passed on unchanged. Nor is
+ * a write reported that is not on disk yet, even if another caller wrote it.
  */
 function explainFailures<Part extends object>(part: Part, settle: Settle): Part {
   const explained = Object.entries(part).map(([name, value]: [string, unknown]) => {
@@ -204,12 +204,12 @@ function explainFailures<Part extends object>(part: Part, settle: Settle): Part 
 
 async function explain(run: () => Promise<unknown>, settle: Settle): Promise<unknown> {
   try {
-    // One after the other: what it reads and writes is done when it has been called, and is what is to be on the disk.
-    // What others write later is not waited for.
+    // `run` reads and writes synchronously, so `settle` covers exactly its writes.
+    // Later writes of other callers are not waited for.
     const [answer] = await Promise.all([run(), settle()]);
     return answer;
   } catch (error) {
-    // A mistake of ours stays what it is.
+    // Programming errors are passed on unchanged.
     if (error instanceof FleetloomError || !isDatabaseError(error)) throw error;
     throw storeError('store_failed', `the database failed (${error.message})`, error);
   }

@@ -18,13 +18,13 @@ export type CreateWrite = Extract<Write, { type: 'create' }>;
 export class StagedSessions {
   readonly #database: Database;
   readonly #segments: Segments;
-  /** The keys of staged logs that are to be removed. */
+  /** The keys of staged logs to remove. */
   readonly #unused = new Set<number>();
 
   constructor(database: Database, segments: Segments) {
     this.#database = database;
     this.#segments = segments;
-    // This process has the file alone, so the processes that staged these are gone.
+    // Only this process uses the file, so the processes that staged these logs are dead.
     database.prepare(`UPDATE sessions SET workspace_id = '' WHERE workspace_id = ' '`).run();
   }
 
@@ -46,13 +46,13 @@ export class StagedSessions {
     return staged;
   }
 
-  /** Has the staged log of a refused write removed. A session that has its id by now is kept. */
+  /** Removes the staged log of a rejected write. A session that has its own id by now is kept. */
   drop(key: number): void {
     this.#unused.add(key);
     this.#dropUnused();
   }
 
-  /** What ended the write, such as a full disk, may end this too. It is repeated with the next long log; a start does it as well. */
+  /** The error of the write, such as a full disk, may also fail this. It is repeated with the next long log and at the next start. */
   #dropUnused(): void {
     try {
       for (const key of this.#unused) {
@@ -82,7 +82,7 @@ export class StagedSessions {
   }
 }
 
-/** Whether a new session has so many frames that it is written in several transactions. */
+/** Whether the log of a new session is so long that it is written in several transactions. */
 export function isLong(write: Write): write is CreateWrite {
   if (write.type !== 'create') return false;
   let bytes = 0;

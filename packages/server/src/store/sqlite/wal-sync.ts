@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { storeError } from '../store-errors.ts';
 
 /**
- * Brings what was committed to the disk, beside the event loop: a disk takes milliseconds for it, and sometimes many. One
- * sync is for everything that was committed before it began, and one is under way at a time.
+ * Syncs commits to the disk outside of the event loop: a sync takes milliseconds, and sometimes many. One
+ * sync covers everything that was committed before it began, and one is in progress at a time.
  *
  * SQLite does the rest itself. In its mode NORMAL a file is never broken, whatever happens when; all that it leaves out is
  * this sync of its log behind each commit.
@@ -18,23 +18,23 @@ export class WalSync {
   #running: Promise<void> | undefined;
   #failure: Error | undefined;
 
-  /** `path`: of the log that is written ahead. It is there once something was committed. */
+  /** `path` is that of the write-ahead log. The file exists after the first commit. */
   constructor(path: string, sync: (file: number) => Promise<void> = syncFile) {
     this.#path = path;
     this.#sync = sync;
   }
 
-  /** Something was committed. */
+  /** Called after each commit. */
   note(): void {
     this.#written++;
   }
 
-  /** Until everything that was committed by now is on the disk. Undefined: it is. */
+  /** Resolves when all commits so far are on disk. Undefined: they are. */
   settle(): Promise<void> | undefined {
     return this.#synced < this.#written ? this.#reach(this.#written) : undefined;
   }
 
-  /** What a sync failed for is lost for good: what is on the disk is unknown, and another sync would not show it. */
+  /** Throws after a failed sync: the content of the disk is unknown, and another sync would not report it. */
   check(): void {
     if (this.#failure !== undefined) throw this.#failure;
   }
@@ -66,8 +66,8 @@ export class WalSync {
 }
 
 /**
- * Only when something was committed, because it is not there before. SQLite keeps no locks on this file that closing it
- * could lose. Its name has to be on the disk too, or a file that is all there could not be found again.
+ * Called after the first commit, because the file does not exist before. SQLite holds no locks on this file that closing it
+ * could release. The directory is synced as well, or a complete file might not be found again.
  */
 function openLog(path: string): number {
   const file = openSync(path, 'r+');

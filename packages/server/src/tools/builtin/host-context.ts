@@ -3,7 +3,7 @@ import type { Shells } from './bash/shells.ts';
 import type { WorkspaceFiles } from './files/workspace-files.ts';
 import type { ToolLimits } from '../tool-limits.ts';
 
-/** What a tool works with in the tool host. */
+/** The context of a tool in the tool host. */
 export interface HostContext {
   readonly threadId: string;
   /** When it is aborted the tool stops what it does, its processes included, and settles soon. */

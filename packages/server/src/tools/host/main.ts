@@ -2,13 +2,13 @@
 // it, in the sandbox where there is one, and speaks with it through its stdin and stdout. README.md has the whole.
 import { serve } from './program/serve.ts';
 
-// Not `node`: agents end their own programs with `pkill node`.
+// Renamed, because agents end their own programs with `pkill node`.
 process.title = 'fleetloom-host';
 
 // Sockets of the server, each with the port of loopback that leads to it. Most sessions have none, and what is loaded is
 // paid for by all of them.
 const [, , ...given] = process.argv;
-// Behind it a command to run with the relays, instead of the tools.
+// After `--`: a command to run with the relays, instead of serving tools.
 const end = given.indexOf('--');
 const relays = end === -1 ? given : given.slice(0, end);
 if (relays.length > 0) {
@@ -20,5 +20,5 @@ if (end !== -1) {
   process.exit(await runCommand(given.slice(end + 1)));
 }
 await serve(process.stdin, process.stdout);
-// Whatever a tool still waits for, the server that wanted it is gone.
+// The server is gone, so running tools are abandoned.
 process.exit();

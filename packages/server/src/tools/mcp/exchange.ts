@@ -15,8 +15,8 @@ export interface ExchangeOptions {
 }
 
 /**
- * Some requests and their answers that belong together: a call, a list, a handshake. When it has ended nothing of it is
- * left open, whatever the server does.
+ * A group of requests and responses: a call, a list, a handshake. When it has ended, none of its requests is
+ * open, whatever the server does.
  */
 export class Exchange {
   readonly allowance: Allowance;
@@ -70,7 +70,7 @@ export class Exchange {
     this.#result = result;
   }
 
-  /** What the result of its last request was, once. A server may have answered with something else. */
+  /** Takes the result of the last request. The response may not be a result. */
   take(): JsonObject {
     const result = this.#result;
     this.#result = undefined;
@@ -91,7 +91,7 @@ export class Exchange {
     this.#resume ??= setTimeout(() => this.fail(fault), this.#resumeMs);
   }
 
-  /** What to close at the end. Gives what takes it back. */
+  /** Registers a function to call at the end. Returns the function that unregisters it. */
   onEnd(close: () => void): () => void {
     if (this.#isOver) close();
     else this.#closers.add(close);

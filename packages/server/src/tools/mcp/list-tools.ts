@@ -24,7 +24,7 @@ export async function listTools(client: Client, exchange: Exchange, limits: Tool
     const params = cursor === undefined ? {} : { cursor };
     const { nextCursor } = await client.request({ method: 'tools/list', params }, { signal: exchange.signal, timeout });
     const listed = exchange.take()['tools'];
-    // Some servers do not know about pages and give the same one again.
+    // Some servers ignore the cursor and return the same page again.
     if (cursor !== undefined && nextCursor === cursor) return tools;
     if (!Array.isArray(listed)) throw broken();
     for (const tool of listed.slice(0, mcpToolsMax - tools.length)) tools.push(toTool(tool, limits));
@@ -34,7 +34,7 @@ export async function listTools(client: Client, exchange: Exchange, limits: Tool
   throw new McpFault('limit', `the list of its tools has more than ${mcpListPagesMax} pages`);
 }
 
-/** Each model request carries the whole definition. */
+/** Every model request contains the whole definition, so its size is limited. */
 function toTool(tool: Json, { mcpToolBytesMax }: ToolLimits): McpTool {
   if (!isObject(tool)) throw broken();
   const { name, title = '', description = title, inputSchema } = tool;

@@ -8,9 +8,9 @@ export interface ExportSession {
 }
 
 /**
- * A whole session as lines of JSON: a first one that says how far it goes, one for each frame of the log in its order,
- * and a last one by which a reader knows that nothing is missing. The same log gives the same bytes. What is in a frame,
- * frames.ts says: fields are added there, never renamed or removed, so what was exported once can always be read.
+ * A whole session as lines of JSON: a first line with the last sequence number, one line for each frame of the log in order,
+ * and a last line that proves that nothing is missing. The same log gives the same bytes. `frames.ts` defines the fields of a
+ * frame; fields are added there, never renamed or removed, so an old export stays readable.
  */
 export async function* exportSession({ store, sessionId }: ExportSession): AsyncGenerator<string, void> {
   const head = (await store.heads([sessionId])).get(sessionId) ?? 0;

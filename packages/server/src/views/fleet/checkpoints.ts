@@ -14,9 +14,9 @@ export interface CheckpointsOptions {
 /** Sends the cursor of a reader of all sessions from time to time. */
 export class Checkpoints {
   readonly #options: CheckpointsOptions;
-  /** Bytes that were sent since the last cursor. */
+  /** Bytes sent since the last cursor. */
   #unreported = 0;
-  /** Size of the last id. A long id is sent less often, so that ids stay a small part of the stream. */
+  /** Size of the last id in bytes. A long id is sent less often, so that ids remain a small part of the stream. */
   #bytes = 0;
   #cancel: Cancel | undefined;
 
@@ -32,7 +32,7 @@ export class Checkpoints {
     this.#cancel ??= this.#options.schedule(() => this.send(), viewLimits.fleetCheckpointMs);
   }
 
-  /** An id without an event: readers keep it, and nothing is dispatched. */
+  /** Sends an id without an event: readers store it and dispatch nothing. */
   send(): void {
     const { known, clock, send } = this.#options;
     this.end();

@@ -4,25 +4,25 @@ import type { FrameEvents } from './fleet-view.ts';
 import { type FleetCursor, isAfter, parseCursor } from './fleet-cursor.ts';
 import type { EventBody } from './event-body.ts';
 
-/** An event as it goes out, or several of text in one piece, made once for all readers. Its cursor is that of the last one. */
+/** One event, or several text events in one piece, encoded once for all readers. Its cursor is that of the last event. */
 export interface EncodedEvent extends FleetCursor {
   readonly type: FleetEvent['type'];
-  /** The first of several events. */
+  /** The cursor of the first event, if there are several. */
   readonly first?: FleetCursor;
   readonly time: number;
-  /** Of events about a run as a whole. */
+  /** Set for events about a run as a whole. */
   readonly requestId: string | undefined;
-  /** With its cursor as its id. */
+  /** The event as sent on a stream, with its cursor as SSE id. */
   readonly bytes: Uint8Array;
-  /** Without an id, for streams on which ids mean something else. */
+  /** The same without an id, for streams whose ids are something else. */
   readonly body: Uint8Array;
 }
 
 /**
- * The events that a frame gives. Their cursors are its number, and behind it how many came before. The cursor stands in the
- * data too: on streams of several sessions it is all that says where each of them is.
+ * Encodes the events of a frame. A cursor is the frame's number, followed by the index of the event in the frame. The cursor is also in the
+ * data: on streams of several sessions it is the only position of each session.
  *
- * Put together from pieces that are JSON already: most frames are deltas, and this is most of what a reader costs.
+ * The JSON is joined from parts that are encoded already: most frames are deltas, and encoding them is most of the cost of a reader.
  */
 export function encodeEvents(
   { sessionId, seq, time }: Pick<SessionFrame, 'sessionId' | 'seq' | 'time'>,
@@ -34,14 +34,14 @@ export function encodeEvents(
     const cursor = index === 0 ? `${seq}` : `${seq}.${index}`;
     const id = `id: ${cursor}\n`;
     const rest = `"session_id":"${sessionId}","seq":${seq},"ts":${time},"cursor":"${cursor}"`;
-    // JSON has no line breaks, and types and ids are ours.
+    // Safe in SSE: JSON has no line breaks, and types and ids are the server's own.
     const bytes = Buffer.from(`${id}event: ${type}\ndata: {${common}${fieldsOf(each)}${rest}}\n\n`);
     const requestId = typeof each['request_id'] === 'string' ? each['request_id'] : undefined;
     return { seq, index, type, time, requestId, bytes, body: bytes.subarray(id.length) };
   });
 }
 
-/** The event of a piece of text or thinking, which is nearly all of a stream. Undefined for all other events. */
+/** Encodes an event of text or thinking, as nearly all events are. Undefined for all other events. */
 export function toTextEvent(
   { sessionId, seq, time }: Pick<SessionFrame, 'sessionId' | 'seq' | 'time'>,
   { events, of }: FrameEvents,
@@ -50,12 +50,12 @@ export function toTextEvent(
   if (of === undefined || events.length !== 1) return undefined;
   const { type, delta } = event!;
   if (type !== 'text' && type !== 'thinking') return undefined;
-  // The same as `encodeEvents` makes of it, in one step.
+  // The same bytes as those of `encodeEvents`, in one step.
   const rest = `"session_id":"${sessionId}","seq":${seq},"ts":${time},"cursor":"${seq}"`;
   return `id: ${seq}\nevent: ${type}\ndata: {${of.common},"delta":${JSON.stringify(delta)},${rest}}\n\n`;
 }
 
-/** Several text events of consecutive frames in one piece of bytes. */
+/** Several text events of consecutive frames, encoded in one piece. */
 export class TextBlock implements EncodedEvent {
   readonly type = 'text';
   readonly requestId = undefined;
@@ -74,7 +74,7 @@ export class TextBlock implements EncodedEvent {
   }
 
   get body(): Uint8Array {
-    // Data is JSON without line breaks, so a line that begins like this is an id.
+    // The data is JSON without line breaks, so only ids begin a line like this.
     this.#body ??= Buffer.from(
       Buffer.from(this.bytes)
         .toString('latin1')
@@ -84,7 +84,7 @@ export class TextBlock implements EncodedEvent {
     return this.#body;
   }
 
-  /** The events of it behind a cursor that lies within it. */
+  /** The events behind a cursor that lies within this block. */
   behind(after: FleetCursor): TextBlock {
     const text = Buffer.from(this.bytes).toString('latin1');
     for (const match of text.matchAll(/^id: (.*)$/gm)) {
@@ -95,13 +95,13 @@ export class TextBlock implements EncodedEvent {
   }
 }
 
-/** What of an event, or of several in one piece, lies behind a cursor. */
+/** The part of an encoded event that lies behind a cursor; undefined if nothing does. */
 export function cutBehind(event: EncodedEvent, after: FleetCursor): EncodedEvent | undefined {
   if (!isAfter(event, after)) return undefined;
   return event instanceof TextBlock && !isAfter(event.first, after) ? event.behind(after) : event;
 }
 
-/** The fields without the type, each with a comma behind it. The type is the first field of every event body. */
+/** The fields of an event without its type, each followed by a comma. The type is the first field of every event body. */
 function fieldsOf(events: EventBody): string {
   const fields = JSON.stringify(events).slice(`{"type":"${events.type}"`.length, -1);
   return fields === '' ? '' : `${fields.slice(1)},`;

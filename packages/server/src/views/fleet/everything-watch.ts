@@ -33,7 +33,7 @@ export class EverythingWatch {
   readonly #foreign = new Set<string>();
   /** Unknown sessions that are being looked up, with the heads that signals reported in the meantime. */
   readonly #looking = new Map<string, number>();
-  /** Runs of unknown sessions that started earlier were sent already, or are not to be sent. */
+  /** Runs of unknown sessions that started before this time are not sent: the reader has them, or did not ask for them. */
   #since: number;
   #hasBegun = false;
 
@@ -60,7 +60,7 @@ export class EverythingWatch {
   /** Finds the runs to send. If the reader follows, they are sent from then on. */
   async begin(): Promise<void> {
     const { token, isFollowed } = this.#request;
-    // Until all runs are found, the cursor of the reader must not skip those that are missing.
+    // Until all runs are found, the reader's cursor must not pass the ones that are missing.
     this.#known.sinceMax = this.#since;
     for (const [sessionId, cursor] of token?.cursors ?? []) await this.#resume(sessionId, cursor);
     const isEarly = isFollowed && !this.#skipsHistory;
@@ -127,7 +127,7 @@ export class EverythingWatch {
     this.#slots.end();
   }
 
-  /** A signal, or a look, reports the head of a session's log. */
+  /** Called with the head of a session's log, by a signal or by `look`. */
   notice(sessionId: string, head: number): void {
     if (!this.#request.isFollowed || this.#request.sink.signal.aborted) return;
     const known = this.#known.get(sessionId);
@@ -138,7 +138,7 @@ export class EverythingWatch {
     if (isNew && this.#hasBegun) this.#lookUp(sessionId);
   }
 
-  /** A followed session finds out on its own. */
+  /** A followed session detects its deletion on its own. */
   noticeDeleted(sessionId: string): void {
     this.#foreign.delete(sessionId);
     this.#slots.delete(sessionId);

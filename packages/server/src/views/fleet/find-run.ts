@@ -2,9 +2,9 @@ import type { Store } from '../../store/store.ts';
 import { loadCheckpoint } from './load-checkpoint.ts';
 import type { WholeCheckpoint } from './view-checkpoint.ts';
 
-/** Where the fold of a view begins that is to emit the events behind a frame. */
+/** Where folding begins for a reader that has received everything up to a frame. */
 export interface FoldStart {
-  /** The last frame that is not folded. */
+  /** The last frame before the first one to fold. */
   readonly seq: number;
   /** The saved views at that frame; undefined: only the first frame of the log has to be folded. */
   readonly checkpoint: WholeCheckpoint | undefined;

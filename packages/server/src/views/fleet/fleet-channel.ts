@@ -15,11 +15,11 @@ export interface ChannelRequest extends FoldRequest {
 }
 
 /**
- * A session as all its readers with the same options see it, folded and encoded once. It keeps the newest events. Readers
- * pull, and a reader that is further behind reads the log itself, so the channel waits for none of them.
+ * The fleet events of a session, folded and encoded once for all readers with the same options. It keeps the newest events. Readers
+ * pull, and a reader that is further behind reads the log on its own, so the channel never waits for a reader.
  */
 export class FleetChannel {
-  /** How it ended. */
+  /** Why the channel ended. */
   end: 'deleted' | 'closed' | { readonly error: unknown } | undefined;
   readonly #request: ChannelRequest;
   readonly #leaving = new AbortController();
@@ -29,9 +29,9 @@ export class FleetChannel {
   seq = 0;
   /** The head of the log when the channel was opened. */
   #head = Number.POSITIVE_INFINITY;
-  /** Everything behind it is here, or comes. Undefined before it has begun. */
+  /** The channel has, or will have, all events behind this cursor. Undefined until folding begins. */
   #floor: FleetCursor | undefined;
-  /** Of readers that wait for more. */
+  /** Callbacks of readers that wait for more. */
   readonly wakeUps = new WakeUps();
 
   constructor(request: ChannelRequest) {
@@ -42,7 +42,7 @@ export class FleetChannel {
     );
   }
 
-  /** The next events behind a cursor, none if there are none yet. Undefined: they are not here any more, or not yet. */
+  /** The next events behind a cursor; empty if there are none yet. Undefined: the channel does not have them any more, or not yet. */
   select(after: FleetCursor): readonly EncodedEvent[] | undefined {
     if (this.#floor === undefined || isAfter(this.#floor, after)) return undefined;
     const from = findFirst(this.#events, after);
@@ -66,7 +66,7 @@ export class FleetChannel {
     return this.seq >= this.#head;
   }
 
-  /** Forgets the events: the log has them all. */
+  /** Drops the events: they can be read from the log. */
   drop(): void {
     this.#forget(this.#events.length);
   }
@@ -103,7 +103,7 @@ export class FleetChannel {
     const wasCurrent = this.isCurrent;
     this.seq = fold.seq;
     this.#publish(events);
-    // Also if the last frames gave no events.
+    // Also if the last frames emitted no events.
     if (!wasCurrent && this.isCurrent) this.wakeUps.wakeAll();
   }
 
@@ -119,7 +119,7 @@ export class FleetChannel {
     this.wakeUps.wakeAll();
   }
 
-  /** A quarter at a time: what stays has to be moved, and to do that with each event would cost more than the rest. */
+  /** Drops a quarter at a time: the remaining events are moved, and moving them for each new event would cost more than all other work. */
   #countSurplus(): number {
     const { fleetChannelBytesMax: bytesMax } = viewLimits;
     if (this.#bytes <= bytesMax) return 0;

@@ -17,13 +17,13 @@ export interface FleetChannelsOptions {
 export class FleetChannels {
   readonly store: Store;
   readonly onLong: FleetChannelsOptions['onLong'];
-  /** Reading of past events, of all streams of all sessions. */
+  /** Queues the reading of past events for all streams of all sessions. */
   readonly turns = new FairTurns(viewLimits.fleetStepsMax);
   readonly #log: SessionLog;
   readonly #bytesMax: number;
-  /** The one that was opened last comes last. */
+  /** In the order of opening. */
   readonly #open = new Map<string, { readonly channel: FleetChannel; readers: number }>();
-  /** Of all channels together. */
+  /** Bytes of all channels together. */
   #bytes = 0;
 
   constructor({ store, log, bytesMax = viewLimits.fleetChannelsBytesMax, onLong }: FleetChannelsOptions) {
@@ -45,7 +45,7 @@ export class FleetChannels {
   enter(sessionId: string, options: FleetViewOptions): FleetChannel {
     const key = keyOf(sessionId, options);
     const known = this.#open.get(key);
-    // One that has failed or ended is not for new readers.
+    // A channel that has failed or ended is not given to new readers.
     if (known !== undefined && known.channel.end === undefined) {
       known.readers++;
       return known.channel;
@@ -66,7 +66,7 @@ export class FleetChannels {
     channel.close();
   }
 
-  /** All of them together are bounded too: those that were opened first forget first. */
+  /** Bounds all channels together: the channels that were opened first drop their events first. */
   #count(bytes: number): void {
     this.#bytes += bytes;
     if (bytes < 0) return;

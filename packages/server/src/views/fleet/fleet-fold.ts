@@ -12,7 +12,7 @@ import { FleetView, type FleetViewOptions } from './fleet-view.ts';
 import { afterFrame, isAfter, type FleetCursor } from './fleet-cursor.ts';
 import { toSavedView } from './view-checkpoint.ts';
 
-/** The log to fold, and for which view. */
+/** The log to fold, and the options of the view. */
 export interface FoldRequest {
   readonly store: Pick<Store, 'read' | 'heads' | 'runs' | 'checkpoints'>;
   readonly sessionId: string;
@@ -21,10 +21,10 @@ export interface FoldRequest {
   readonly onLong?: ((sessionId: string, seen: number) => void) | undefined;
 }
 
-/** A view on its way through a log. */
+/** Folds a log into fleet events, frame by frame. */
 export class FleetFold {
   readonly #view: FleetView;
-  /** The last frame that it has taken. */
+  /** The `seq` of the last folded frame. */
   seq: number;
 
   private constructor(view: FleetView, seq: number) {
@@ -32,7 +32,7 @@ export class FleetFold {
     this.seq = seq;
   }
 
-  /** A fold that is ready to emit the events behind a frame. It begins at a checkpoint or the start of the run. */
+  /** Creates a fold that is ready to emit the events behind a frame. Folding begins at a checkpoint or at the start of the run. */
   static async begin({ store, sessionId, options, onLong }: FoldRequest, seen: number): Promise<FleetFold> {
     const { seq, checkpoint } = await findFold(store, sessionId, seen);
     if (seen - seq > 2 * logLimits.checkpointFrames) onLong?.(sessionId, seen);
@@ -41,7 +41,7 @@ export class FleetFold {
     return new FleetFold(view, seq);
   }
 
-  /** The events of frames from a number on. Earlier frames are folded only: encoding events is most of the work. */
+  /** Returns the events of frames with `seq >= from`. Earlier frames are only folded: encoding events is most of the work. */
   take(entries: readonly Entry[], from = 0): EncodedEvent[] {
     const events: EncodedEvent[] = [];
     const texts = new OpenBlock(events);
@@ -52,23 +52,23 @@ export class FleetFold {
         continue;
       }
       const frame = toSessionFrame(entry.value);
-      const telling = this.#view.take(frame);
+      const emitted = this.#view.take(frame);
       if (entry.seq < from) continue;
-      const text = toTextEvent(frame, telling);
+      const text = toTextEvent(frame, emitted);
       if (text !== undefined) {
         texts.push(frame, text);
         continue;
       }
-      if (telling.events.length === 0) continue;
+      if (emitted.events.length === 0) continue;
       texts.end();
-      for (const event of encodeEvents(frame, telling)) events.push(event);
+      for (const event of encodeEvents(frame, emitted)) events.push(event);
     }
     texts.end();
     return events;
   }
 }
 
-/** Text events of consecutive frames, until another event comes: they are turned into bytes and sent together. */
+/** Collects text events of consecutive frames until another event follows, and encodes them in one piece. */
 class OpenBlock {
   readonly #events: EncodedEvent[];
   #text = '';
@@ -94,12 +94,12 @@ class OpenBlock {
   }
 }
 
-/** What lies behind a cursor, read by one reader for itself, batch by batch. */
+/** Reads and folds the log behind a cursor for a single reader, batch by batch. */
 export class OwnFold {
   readonly #request: FoldRequest;
   readonly #fold: FleetFold;
   readonly #after: FleetCursor;
-  /** Up to here everything was given. */
+  /** All events up to this cursor were returned. */
   cursor: FleetCursor;
 
   private constructor(request: FoldRequest, fold: FleetFold, after: FleetCursor) {
@@ -113,7 +113,7 @@ export class OwnFold {
     return new OwnFold(request, await FleetFold.begin(request, after.seq), after);
   }
 
-  /** Undefined at the end of the log. `upTo`: the last frame that is wanted. */
+  /** The next batch of events; undefined at the end of the log. `upTo`: the last frame to read. */
   async next(upTo = Number.POSITIVE_INFINITY): Promise<EncodedEvent[] | undefined> {
     const { store, sessionId } = this.#request;
     const { logBatchEntriesMax: entriesMax } = storeLimits;
@@ -124,7 +124,7 @@ export class OwnFold {
     const events = this.#fold.take(entries, this.#after.seq).flatMap((event) => cutBehind(event, this.#after) ?? []);
     const reached = afterFrame(this.#fold.seq);
     if (isAfter(reached, this.cursor)) this.cursor = reached;
-    // A long log is read for one reader: others have their turn in between.
+    // A long log is read here for a single reader: other readers run in between.
     await yieldToEventLoop();
     return events;
   }

@@ -6,18 +6,18 @@ import type { FleetStream } from './fleet-stream.ts';
 export interface FleetRun {
   readonly id: string;
   readonly startedAt: number;
-  /** Turns that have not ended. */
+  /** The open turns. */
   readonly streams: Map<number, FleetStream>;
   inputTokens: number;
   outputTokens: number;
-  /** Null: a price was not known. */
+  /** Null: the price of a model is unknown. */
   costNanoUsd: number | null;
   filesBytes: number;
-  /** Why its master could not go on. */
+  /** The code of the error that ended the coordinator's turn. */
   errorCode: string | undefined;
-  /** Commands in the newest answer of its master that were not run. */
+  /** Commands in the newest response of the coordinator that were not run. */
   notRun: readonly TextRange[];
-  /** Some of its deltas were removed from the log. */
+  /** Some deltas of this run were removed from the log. */
   isPruned: boolean;
 }
 
@@ -29,7 +29,7 @@ export function startRun(id: string, startedAt: number): FleetRun {
 
 const NANO = 1_000_000_000;
 
-/** Counts a model request that has ended. The totals of the run are the sum of these events. */
+/** Adds an ended model request to the totals of the run. */
 export function addRequest(run: FleetRun, request: FramePayloads['span.model_request_end']) {
   const { model, model_usage: usage, context_window: window } = request;
   const { input_tokens, output_tokens, cost_nano_usd: cost } = usage;
@@ -51,7 +51,7 @@ export function addRequest(run: FleetRun, request: FramePayloads['span.model_req
   } as const;
 }
 
-/** The last word, after what went wrong. */
+/** The last event of a run, after any error. */
 export function toDone(run: FleetRun, ended: FramePayloads['run.ended'], time: number) {
   const { ok, stop_reason, content, error } = ended;
   const code = ended.code ?? (stop_reason === 'error' ? run.errorCode : undefined) ?? stop_reason;

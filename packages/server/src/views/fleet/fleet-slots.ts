@@ -12,7 +12,7 @@ export interface FleetSlotsOptions {
   readonly known: KnownSessions;
   readonly checkpoints: Checkpoints;
   readonly onDeleted: (sessionId: string) => void;
-  /** The session has left its slot, and frames may have been written since its last event was sent. */
+  /** Called when a session has left its slot. Frames may have been written since its last event was sent. */
   readonly onLeft: (sessionId: string) => void;
 }
 
@@ -28,13 +28,13 @@ export class FleetSlots {
   readonly #waiting = new Set<string>();
   /** Sessions that could not be read. The next look retries them. */
   readonly #failed = new Set<string>();
-  /** Sessions with a slot, the one that got its slot first comes first. */
+  /** Sessions with a slot, in the order in which they got it. */
   readonly #followed = new Map<string, Followed>();
-  /** Those of them that are open and have no new events, the one that sent its last event first comes first. */
+  /** Open sessions with a slot but without new events, in the order of their last event. */
   readonly #quiet = new Set<Followed>();
-  /** Those of them whose past events are being sent. */
+  /** Number of sessions with a slot whose past events are being sent. */
   #catchingUpCount = 0;
-  /** Those that are on their way out to make room. */
+  /** Number of sessions that are leaving their slot. */
   #leavingCount = 0;
   /** Serialises sending: a slow reader buffers one batch of events, and not one per session. */
   #sending: Promise<void> = Promise.resolve();
@@ -45,7 +45,7 @@ export class FleetSlots {
     this.#watchedMax = options.request.watchedMax ?? viewLimits.fleetWatchedSessionsMax;
   }
 
-  /** From now on waiting sessions get slots. */
+  /** Starts giving slots to waiting sessions. */
   open(): void {
     this.#isOpen = true;
     this.pump();
@@ -56,7 +56,7 @@ export class FleetSlots {
     for (const { leaving } of this.#followed.values()) leaving.abort();
   }
 
-  /** The session has new events. A followed session finds them on its own. */
+  /** Queues a session with new events. A followed session finds them on its own. */
   add(sessionId: string, { isWatched }: KnownSession): void {
     if (!isWatched) this.#waiting.add(sessionId);
   }
@@ -94,7 +94,7 @@ export class FleetSlots {
     }
   }
 
-  /** Lets as many sessions without new events leave as there are sessions waiting. */
+  /** Makes sessions without new events leave their slots, as many as sessions are waiting. */
   #makeRoom(): void {
     for (const followed of this.#quiet) {
       if (this.#leavingCount >= this.#waiting.size) return;
@@ -150,7 +150,7 @@ export class FleetSlots {
     const events = isPast ? readFleet(request) : watchFleet({ ...request, signal: leaving.signal });
     try {
       while (true) {
-        // A session that has caught up waits for new events, which takes any time.
+        // A session that has caught up waits for new events for an unknown time.
         const next = followed.isCatchingUp ? this.#takeTurn(events, isQuiet) : undefined;
         const step = await (next === undefined ? events.next() : next);
         if (step === undefined) return 'left';
@@ -168,14 +168,14 @@ export class FleetSlots {
     }
   }
 
-  /** The next past events, read when it is the turn of the workspace. Undefined: the reader has left. */
+  /** Reads the next past events when it is the turn of this workspace. Undefined: the reader has left. */
   async #takeTurn(
     events: ReturnType<typeof watchFleet>,
     isQuiet: Promise<void>,
   ): Promise<IteratorResult<readonly EncodedEvent[], 'ended' | 'deleted'> | undefined> {
     const { channels, workspaceId, sink } = this.#options.request;
     const taken = await channels.turns.run(workspaceId, sink.signal, async () => {
-      // Steps of short sessions may resolve without leaving the turn of the event loop.
+      // Steps of short sessions may resolve within one turn of the event loop.
       await yieldToEventLoop();
       const step = events.next();
       await Promise.race([step, isQuiet]);
@@ -184,7 +184,7 @@ export class FleetSlots {
     return await taken?.result.step;
   }
 
-  /** The past events of the session are sent, or it leaves its slot: the next one begins. */
+  /** Called when the past events of a session are sent, or when it leaves its slot: the next session begins. */
   #catchUp(followed: Followed): void {
     if (!followed.isCatchingUp) return;
     followed.isCatchingUp = false;
@@ -218,9 +218,9 @@ export class FleetSlots {
 /** A session that has a slot. */
 interface Followed {
   readonly leaving: AbortController;
-  /** It makes room for a waiting session. */
+  /** The session is leaving its slot for a waiting one. */
   isLeaving: boolean;
-  /** Its past events are being sent. */
+  /** Past events of the session are being sent. */
   isCatchingUp: boolean;
   batches: number;
 }

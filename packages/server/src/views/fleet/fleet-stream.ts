@@ -4,34 +4,34 @@ import type { Turn } from '../../store/frame.ts';
 import { createOpenText, isSettled, lengthOf, type OpenText } from './open-text.ts';
 import type { EventBody } from './event-body.ts';
 
-/** One turn on a fleet stream, as long as it is open. */
+/** An open turn on a fleet stream. */
 export interface FleetStream {
   readonly id: number;
   readonly depth: number;
-  /** A program runs it, which makes its model requests on its own. */
+  /** A program runs the turn and makes its own model requests. */
   readonly isProgram: boolean;
-  /** What every event of it says of it, as the inside of a JSON object. */
+  /** The fields that all events of this turn share, as JSON without the braces. */
   readonly common: string;
   readonly gate: Gate;
-  /** Calls without a result. */
+  /** Tool calls without a result. */
   readonly calls: Map<string, StreamCall>;
-  /** What its model request has emitted of its text and of its thinking. */
+  /** The text and the thinking that the current model request has emitted. */
   said: OpenText;
   thought: OpenText;
-  /** What its readers have seen it say, if it was delegated to: it says it all again in the end. */
+  /** The visible text of a delegated turn: the event of its end repeats all of it. */
   text: string;
-  /** The beginning of the text that has not changed since the last checkpoint, in characters. */
+  /** Number of characters at the beginning of `text` that are unchanged since the last checkpoint. */
   textKept: number;
-  /** How much they have seen, and of its thinking if they see that. */
+  /** Number of characters that readers have received: of its text, and of its thinking if that is included. */
   textChars: number;
   thinkingChars: number;
-  /** Its last request failed, and it is not known yet whether it is made again. */
+  /** The last model request failed, and it is not known yet whether it is retried. */
   isFailed: boolean;
-  /** What its last request used up. It waits for the next frame, because it belongs behind the body of a turn. */
+  /** The usage of the last model request. It is emitted with the next frame, because it belongs behind the text of the turn. */
   usage: EventBody | null;
-  /** Requests that failed since the last one that did not. */
+  /** Number of failed model requests since the last successful one. */
   failures: number;
-  /** The error that ends the turn was emitted. */
+  /** The error that ends the turn has been emitted. */
   isErrorEmitted: boolean;
 }
 
@@ -42,16 +42,16 @@ export interface StreamCall {
   readonly since: number;
 }
 
-/** What a session says about who may delegate. */
+/** Which agents of a session may delegate. */
 export interface DelegationRules {
   readonly depthMax: number;
   readonly hasMembers: boolean;
   readonly hasCommands: boolean;
-  /** A program runs the session's own agent. */
+  /** The session's own agent runs in a program. */
   readonly isProgram: boolean;
 }
 
-/** A stream as JSON can hold it. */
+/** A turn in a form that JSON can hold. */
 export type SavedStream = Omit<FleetStream, 'gate' | 'calls'> & {
   readonly gate: SavedGate;
   readonly calls: readonly (readonly [string, StreamCall])[];
@@ -74,9 +74,9 @@ export function openStream(
 
 function toGateOptions(depth: number, { depthMax, hasMembers, hasCommands }: DelegationRules, mode: GateMode) {
   return {
-    // Children are seen while they speak: only the master is held back.
+    // Text of children is emitted as it arrives; only that of the coordinator is gated.
     mode: depth === 0 ? mode : 'off',
-    // Commands are hidden also where they may not be run: only the agent is notified.
+    // Commands are hidden even where they are not run: only the agent is notified.
     canDelegate: hasMembers && (hasCommands || depth < depthMax),
     commands: hasCommands,
   } as const;
@@ -94,12 +94,12 @@ export function restoreStream(
   mode: GateMode,
 ): FleetStream {
   const restored = createGate(toGateOptions(rest.depth, rules, mode), gate);
-  // Copied, because one checkpoint is restored for several views.
+  // Cloned, because one checkpoint is restored for several views.
   const seen = { said: structuredClone(said), thought: structuredClone(thought) };
   return { ...rest, ...seen, gate: restored, calls: new Map(calls) };
 }
 
-/** What the gate lets through, which is what the turn has said. */
+/** Adds the text that the gate lets through to the visible text of the turn. */
 export function toVisible(stream: FleetStream, outputs: readonly GateOutput[]): readonly GateOutput[] {
   for (const output of outputs) {
     stream.textChars = output.type === 'text' ? stream.textChars + output.delta.length : output.from;
@@ -111,8 +111,8 @@ export function toVisible(stream: FleetStream, outputs: readonly GateOutput[]): 
 }
 
 /**
- * The model request of a program is over. What the log has of it stays, in the order of the log, and the rest is retracted: the
- * program does not keep it either.
+ * Ends the model request of a program. The text that the log has stays, in the order of the log, and the rest is retracted: the
+ * program does not keep it, either.
  */
 export function endAnswer(stream: FleetStream, includeThinking: boolean): readonly EventBody[] {
   const { said, gate } = stream;
@@ -121,7 +121,7 @@ export function endAnswer(stream: FleetStream, includeThinking: boolean): readon
   return [...thinking, ...toVisible(stream, isSettled(said) ? gate.end('ok') : gate.cut(said.kept, said.late))];
 }
 
-/** Of the thinking of a model request this stays. */
+/** Retracts the thinking of a model request that the log does not have. */
 export function endThinking(
   stream: FleetStream,
   { kept, late }: Pick<OpenText, 'kept' | 'late'>,

@@ -2,15 +2,15 @@ import { viewLimits } from '../limits.ts';
 import type { FleetCursor } from './fleet-cursor.ts';
 
 /**
- * The cursor of a reader of all sessions. For the sessions that it names the position is exact. Of the others the reader has
- * every run that began before `since`; runs that began later are sent again from their beginning.
+ * The cursor of a reader of all sessions. The position is exact for the sessions that it names. Of all others the reader has
+ * every run that began before `since`; later runs are sent again from their beginning.
  */
 export interface FleetToken {
   readonly since: number;
   readonly cursors: ReadonlyMap<string, FleetCursor>;
 }
 
-/** As it goes over the wire: letters that need no escaping, and nothing that could be taken for the cursor of a session. */
+/** Encodes a token with characters that need no escaping, so that it cannot be mistaken for the cursor of a session. */
 export function encodeToken({ since, cursors }: FleetToken): string {
   const parts = [...cursors].map(([sessionId, { seq, index }]) => {
     return `${sessionId.replace(/^sesn_/, '')}.${seq}.${Number.isFinite(index) ? index : ''}`;

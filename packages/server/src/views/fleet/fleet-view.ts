@@ -17,7 +17,7 @@ import { lengthOf } from './open-text.ts';
 import { toTurnEvents } from './to-turn-events.ts';
 import type { EventBody } from './event-body.ts';
 
-/** Which text of the run a reader receives, and when. */
+/** Which text of a run a reader receives, and when. */
 export interface FleetViewOptions {
   /** How the text of a delegating agent is delivered. */
   readonly gate: GateMode;
@@ -47,7 +47,7 @@ export class FleetView {
     };
   }
 
-  /** All that it knows, as JSON can hold it: a view that is made of it gives the same events for what follows. */
+  /** The whole state in a form that JSON can hold: a view restored from it emits the same events for the frames that follow. */
   save(): SavedView {
     const run = this.#run;
     if (run === undefined) return { rules: this.#rules, run: null };
@@ -55,12 +55,12 @@ export class FleetView {
     return { rules: this.#rules, run: { ...run, errorCode: run.errorCode ?? null, streams } };
   }
 
-  /** A checkpoint has all texts as they are now. */
+  /** Called when a checkpoint with the present texts is stored. */
   markSaved(): void {
     for (const stream of this.#run?.streams.values() ?? []) stream.textKept = stream.text.length;
   }
 
-  /** The events that a frame gives. */
+  /** The events of a frame. */
   take(frame: SessionFrame): FrameEvents {
     if (frame.type === 'session.created') return this.#learn(frame.payload);
     if (frame.type === 'run.started') return this.#startRun(frame);
@@ -70,7 +70,7 @@ export class FleetView {
     const stream = frame.turn === null ? undefined : run?.streams.get(frame.turn.streamId);
     if (frame.type === 'session.error' && frame.turn === null) return toSessionEvents(frame.payload);
     if (frame.type === 'program.files_rewound') return toRewindEvents(frame.payload);
-    // It says nothing about a model request, so it leaves what is open of one as it is.
+    // Not about a model request, so open text stays as it is.
     if (frame.type === 'workspace.changed') return toWorkspaceEvents(frame);
     if (frame.type === 'workspace.applied') return toAppliedEvents(frame.payload);
     if (frame.type === 'workspace.discarded') return toDiscardedEvents(frame.payload);
@@ -82,7 +82,7 @@ export class FleetView {
     return { events: before.length === 0 ? events : [...before, ...events], of: stream };
   }
 
-  /** Frames were removed here. */
+  /** Called where frames were removed from the log. */
   skip(): void {
     if (this.#run !== undefined) this.#run.isPruned = true;
   }
@@ -122,7 +122,7 @@ export class FleetView {
   }
 }
 
-/** A view as JSON can hold it. */
+/** A view in a form that JSON can hold. */
 export interface SavedView {
   readonly rules: DelegationRules;
   readonly run:
@@ -133,7 +133,7 @@ export interface SavedView {
     | null;
 }
 
-/** The events of a frame and the turn that they are about; undefined where they are about the run. */
+/** The events of a frame and their turn; undefined for events about the run. */
 export interface FrameEvents {
   readonly events: readonly EventBody[];
   readonly of: FleetStream | undefined;
@@ -141,7 +141,7 @@ export interface FrameEvents {
 
 const NOTHING: FrameEvents = { events: [], of: undefined };
 
-/** An error outside of turns, such as background work that was lost. It may come between two runs. */
+/** The event of an error outside of turns, such as lost background work. It may come between two runs. */
 function toSessionEvents({ error, retry }: FramePayloads['session.error']): FrameEvents {
   // Not an error yet: the request is retried.
   if (retry === 'retrying') return NOTHING;
@@ -185,7 +185,7 @@ function toRewindEvents({ files, ...rewound }: FramePayloads['program.files_rewo
   return { events: [{ type: 'files_rewound', ...rewound, files: shown, files_count: files.length }], of: undefined };
 }
 
-/** What was left open when a model request ended: only what comes next says what it meant. */
+/** The events of an ended model request that depend on the frame that follows it. */
 function endOfRequest(frame: SessionFrame, stream: FleetStream, includeThinking: boolean): readonly EventBody[] {
   if (stream.usage === null && !stream.isFailed) return NOTHING.events;
   const events: EventBody[] = [];
@@ -203,7 +203,7 @@ function endOfRequest(frame: SessionFrame, stream: FleetStream, includeThinking:
   return events;
 }
 
-/** Whether the request that failed is made again, so that what it said does not count. */
+/** Whether the failed request is retried, so that its text does not count. */
 function isRepeated({ type, payload }: SessionFrame): boolean {
   return type === 'turn.overflowed' || (type === 'session.error' && payload.retry === 'retrying');
 }

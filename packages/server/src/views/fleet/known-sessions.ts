@@ -3,17 +3,17 @@ import type { EncodedEvent } from './encoded-event.ts';
 import type { FleetToken } from './fleet-token.ts';
 import { afterFrame, type FleetCursor } from './fleet-cursor.ts';
 
-/** How far a reader of all sessions has received one of them. It holds positions only, never events. */
+/** How much of one session a reader of all sessions has received. It holds positions, never events. */
 export interface KnownSession {
   cursor: FleetCursor;
   /** All events of the frames up to this one were sent. */
   seq: number;
   /** Start time of the run that was sent last, or of the first run that is to be sent. */
   runStartedAt: number;
-  /** Of the last event. */
+  /** Time of the last event. */
   lastAt: number;
   isOpen: boolean;
-  /** Events are to be sent, now or when the session gets a slot. */
+  /** Events are waiting to be sent, now or when the session gets a slot. */
   isPending: boolean;
   isWatched: boolean;
 }
@@ -87,10 +87,10 @@ export class KnownSessions {
   }
 }
 
-/** More than one, so that sessions which could not be forgotten earlier are caught up with. */
+/** More than one, so that sessions that could not be forgotten earlier are forgotten now. */
 const LOOKED_AT_MAX = 2;
 
-/** An ended run is needed for the margin of clocks: it may be found again, and must be known as sent. */
+/** An ended run is kept for as long as clocks may differ: it may be found again, and must be recognised as sent. */
 function isNeeded({ isOpen, isPending, isWatched, lastAt }: KnownSession, horizon: number): boolean {
   return isOpen || isPending || isWatched || lastAt >= horizon;
 }
@@ -99,7 +99,7 @@ function isNeeded({ isOpen, isPending, isWatched, lastAt }: KnownSession, horizo
 export function noteEvent(session: KnownSession, event: EncodedEvent): void {
   const { seq, index, type, time } = event;
   const isEnd = type === 'done';
-  // Nothing else comes of the frame of an end.
+  // The frame that ends a run has no further events.
   session.cursor = isEnd ? afterFrame(seq) : { seq, index };
   session.seq = isEnd ? seq : seq - 1;
   session.lastAt = time;

@@ -55,7 +55,7 @@ function addPieces(texts: readonly Text[], { run }: SavedView): boolean {
   return texts.every((text) => {
     const stream = streams.get(text.id);
     if (stream === undefined) return false;
-    // What was cut off since then is not part of the text.
+    // Text that was retracted since then is not part of it.
     if (text.missing > stream.textKept) {
       text.pieces.push(stream.text.slice(0, text.missing - stream.textKept));
       text.missing = stream.textKept;

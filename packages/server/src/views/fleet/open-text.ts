@@ -1,13 +1,13 @@
 /**
- * What one model request has emitted of its text, or of its thinking, and how much of that is settled: the log has the whole block.
- * The blocks that the log has, in its order, are what stays of a request that is cut off.
+ * The text, or the thinking, that one model request has emitted, and how much of it is settled: its whole block is in the log.
+ * Of a request that is cut off, the blocks in the log stay, in the order of the log.
  */
 export interface OpenText {
   /** Characters of the beginning that are settled, in the order of the log. */
   kept: number;
-  /** What was emitted behind them: how many characters of which block. */
+  /** Characters emitted behind the settled ones, by block. */
   readonly pending: { readonly id: string; chars: number }[];
-  /** The text of the blocks that were settled behind something that was not, in the order of the log. */
+  /** The text of blocks that were settled while an earlier block was not, in the order of the log. */
   late: string;
 }
 
@@ -15,14 +15,14 @@ export function createOpenText(): OpenText {
   return { kept: 0, pending: [], late: '' };
 }
 
-/** More of a block was emitted. */
+/** Records that more of a block was emitted. */
 export function growBlock({ pending }: OpenText, id: string, chars: number): void {
   const last = pending.at(-1);
   if (last?.id === id) last.chars += chars;
   else if (chars > 0) pending.push({ id, chars });
 }
 
-/** The log has the whole block. Returns what of it was not emitted yet, which is to be emitted now. */
+/** Settles a block that is now in the log as a whole. Returns the part to emit: that which was not emitted before. */
 export function settleBlock(open: OpenText, id: string, text: string): string {
   const { pending } = open;
   const grown = pending.reduce((sum, piece) => (piece.id === id ? sum + piece.chars : sum), 0);
@@ -42,7 +42,7 @@ export function isSettled({ pending }: OpenText): boolean {
   return pending.length === 0;
 }
 
-/** How many characters were emitted. */
+/** The number of emitted characters. */
 export function lengthOf({ kept, pending }: OpenText): number {
   return pending.reduce((sum, { chars }) => sum + chars, kept);
 }

@@ -4,7 +4,7 @@ import type { FleetRun } from './fleet-run.ts';
 import type { StreamCall } from './fleet-stream.ts';
 import type { EventBody } from './event-body.ts';
 
-/** A file that an agent has written, as long as the run has not shown too much of them. */
+/** The event of a file that an agent wrote, until the run has emitted its limit of file content. */
 export function toFileEvents(run: FleetRun, call: StreamCall, edited: WrittenFile | undefined): EventBody[] {
   const file = edited ?? toWritten(call);
   if (file === undefined) return [];

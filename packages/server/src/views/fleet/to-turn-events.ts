@@ -11,7 +11,7 @@ import type { EventBody } from './event-body.ts';
 export interface StreamContext {
   readonly stream: FleetStream;
   readonly run: FleetRun;
-  /** Of the frame. */
+  /** The time of the frame. */
   readonly time: number;
   readonly includeThinking: boolean;
 }
@@ -42,7 +42,7 @@ const converters: { readonly [Type in FrameType]?: ToEvents<Type> } = {
     const from = stream.textChars;
     if (rest === '') return [];
     const events = toVisible(stream, stream.gate.text(rest));
-    // A reader that reconnects may have received deltas that were removed since: the text starts again for every reader.
+    // A reader that reconnects may have received deltas that are now removed: the text starts again for every reader.
     return run.isPruned ? [{ type: 'text_retract', from }, ...events] : events;
   },
   'delta.started': ({ block }, { includeThinking }) =>
@@ -117,12 +117,12 @@ const converters: { readonly [Type in FrameType]?: ToEvents<Type> } = {
     if (!isError) stream.failures = 0;
     const used = addRequest(run, request);
     if (stream.depth === 0 && !isError) run.notRun = notRun;
-    // A master's text may come only now, and behind it comes nothing of this request.
+    // The coordinator's text may be released only now, and nothing of this request follows it.
     const usage = stream.depth === 0 ? [used] : [];
     if (stream.depth > 0) stream.usage = used;
     if (stream.isProgram) return [...usage, ...endAnswer(stream, includeThinking)];
     stream.said = createOpenText();
-    // The next frame decides whether its text stays.
+    // Whether the text stays depends on the next frame.
     stream.isFailed = isError;
     if (isError) return usage;
     stream.thought = createOpenText();
@@ -130,14 +130,14 @@ const converters: { readonly [Type in FrameType]?: ToEvents<Type> } = {
   },
   'session.error': ({ error, retry, retry_at: at, program_retry: again }, { stream, run }) => {
     const attempt = again ?? (at === null ? null : { at, attempts_max: baseLimits.requestRetriesMax + 1 });
-    // Without an attempt to come it is about a tool that could not be offered: the request is made without it.
+    // Without a further attempt, the error is about a tool that could not be offered: the request is made without that tool.
     if (retry === 'retrying') return attempt === null ? [] : [toRetrying(stream, error, attempt)];
     stream.isErrorEmitted = true;
     if (stream.depth === 0) run.errorCode = error.type;
     return [{ type: 'error', message: error.message, code: error.type }];
   },
   'turn.ended': ({ ok, stop_reason, error }, { stream, includeThinking }) => {
-    // A block may come behind the end of its request.
+    // A block may arrive after the end of its request.
     const late = stream.isProgram ? endAnswer(stream, includeThinking) : [];
     const body: EventBody[] = stream.depth > 0 ? [{ type: 'sub_agent_response', content: stream.text }] : [];
     const usage = stream.usage === null ? [] : [stream.usage];
@@ -148,7 +148,7 @@ const converters: { readonly [Type in FrameType]?: ToEvents<Type> } = {
   },
 };
 
-/** A restart of ours says nothing about the endpoint, so it uses up no attempt. */
+/** A restart of the server is not a failure of the endpoint, so it does not count as an attempt. */
 function toRetrying(
   stream: FleetStream,
   { type: code, reason, message }: SessionError,
@@ -173,7 +173,7 @@ interface Use {
   readonly approval?: 'on_request';
 }
 
-/** A command is called what its author wrote. */
+/** A command keeps the name that the model wrote. */
 function withCommand(use: FramePayloads['agent.tool_use']): Use {
   const { command } = (use.input ?? {}) as { readonly command?: unknown };
   return use.is_command === true && typeof command === 'string' ? { ...use, name: command } : use;
@@ -190,10 +190,10 @@ function startCall(
   return [{ type: permission === 'ask' ? 'approval_required' : 'tool_start', tool, tool_use_id, input }];
 }
 
-/** One agent by its name, or how many at once. */
+/** The name of the agent, or the number of agents that start together. */
 function delegationOf({ name, input }: Use) {
   const { agent, tasks, subagent_type: kind } = (input ?? {}) as Record<string, unknown>;
-  // How the claude program says it.
+  // The field of the claude program.
   if (typeof kind === 'string') return { agent: kind };
   if (name === 'send_to_agent' && typeof agent === 'string') return { agent };
   if (!Array.isArray(tasks)) return { agent: name };
@@ -205,7 +205,7 @@ interface Ended {
   readonly id: string;
   readonly is_error: boolean;
   readonly content: readonly { readonly type: string; readonly text?: string }[];
-  /** Those that come from outside do not say so. */
+  /** Absent for results of custom tools. */
   readonly is_interrupted?: boolean;
   readonly duration_ms?: number;
   readonly closes_ask?: string | null;

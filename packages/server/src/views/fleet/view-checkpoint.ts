@@ -19,7 +19,7 @@ export class AllViews {
 
   constructor(start?: WholeCheckpoint) {
     this.#base = start?.seq ?? null;
-    // `includeThinking` changes the events and not the state of a view.
+    // `includeThinking` changes the events, not the state of a view.
     this.#views = new Map(
       MODES.map((gate) => [gate, new FleetView(toOptions(gate), start && toSavedView(start, gate))]),
     );
@@ -33,17 +33,17 @@ export class AllViews {
     for (const view of this.#views.values()) view.skip();
   }
 
-  /** A checkpoint of what is known. Of the texts it has what the last checkpoint does not have. */
+  /** Encodes a checkpoint of the present state. It contains only the part of each text that the last checkpoint does not have. */
   save(): Uint8Array {
     const views = [...this.#views].map(([gate, view]) => [gate, view.save()] as const);
     const [[, view]] = views as [(typeof views)[number], ...typeof views];
-    // Only the text of turns at depth 0 passes through a gate of the reader's mode.
+    // Only text at depth 0 passes through the gate of the reader's mode.
     const masters = Object.fromEntries(views.map(([gate, { run }]) => [gate, (run?.streams ?? []).filter(isMaster)]));
     const kept: Kept = { view: mapStreams(view, withoutKept), masters, base: this.#base };
     return Buffer.from(JSON.stringify(kept));
   }
 
-  /** The checkpoint at this frame is in the store, and the next one refers to it. */
+  /** Called when the checkpoint at this frame is stored: the next one refers to it. */
   markSaved(seq: number): void {
     this.#base = seq;
     for (const view of this.#views.values()) view.markSaved();
@@ -52,14 +52,14 @@ export class AllViews {
 
 /** A checkpoint as it is stored. */
 export interface Kept {
-  /** The view of the first mode. Of each text only what comes behind `textKept` characters of it. */
+  /** The view of the first gate mode. Each text begins after its first `textKept` characters. */
   readonly view: SavedView;
   readonly masters: Readonly<Record<string, readonly SavedStream[]>>;
-  /** The frame of the checkpoint that has the beginnings of the texts. */
+  /** The frame of the checkpoint that has the beginning of the texts. */
   readonly base: number | null;
 }
 
-/** A checkpoint with all of its texts. */
+/** A checkpoint with its complete texts. */
 export interface WholeCheckpoint extends Omit<Kept, 'base'> {
   readonly seq: number;
   /** Its size in the store. */
@@ -77,7 +77,7 @@ export function toSavedView({ view, masters }: WholeCheckpoint, gate: GateMode):
   return mapStreams(view, (stream) => ofMode.get(stream.id) ?? stream);
 }
 
-/** The same view with other streams. */
+/** The view with each of its turns converted. */
 export function mapStreams(view: SavedView, toStream: (stream: SavedStream) => SavedStream): SavedView {
   return view.run === null ? view : { ...view, run: { ...view.run, streams: view.run.streams.map(toStream) } };
 }

@@ -5,8 +5,8 @@ import type { WatchEverything } from './watch-request.ts';
 
 /**
  * All sessions of a workspace on one stream, until the reader leaves: open runs from their start and runs that begin later, each
- * exactly once, whatever their number and however slowly the reader reads. Each event has the cursor of its session, and now and
- * then an id without an event is the cursor of the whole stream.
+ * exactly once, for any number of sessions and any speed of the reader. Each event has the cursor of its session. From time to
+ * time an id without an event is sent: the cursor of the whole stream.
  */
 export async function watchEverything(request: WatchEverything): Promise<void> {
   const { sink, isFollowed, schedule, onError } = request;

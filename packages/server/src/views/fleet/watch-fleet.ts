@@ -6,19 +6,19 @@ import type { FleetViewOptions } from './fleet-view.ts';
 import { isStoreError } from '../../store/store-errors.ts';
 import { afterFrame, isAfter, type FleetCursor } from './fleet-cursor.ts';
 
-/** One session from a cursor on. */
+/** The session to follow, from a cursor on. */
 export interface WatchFleet {
   readonly channels: FleetChannels;
   readonly sessionId: string;
   readonly options: FleetViewOptions;
-  /** Where the reader is. */
+  /** The reader's cursor. */
   readonly after: FleetCursor;
   readonly signal: AbortSignal;
   /** All events of the frames up to this one were yielded. */
   readonly onQuiet?: ((seq: number) => void) | undefined;
 }
 
-/** A session as a fleet stream, in batches, exactly from behind a cursor on, and on and on. */
+/** The fleet events of a session behind a cursor, in batches, and then new ones until the session or the reader ends. */
 export async function* watchFleet(request: WatchFleet): AsyncGenerator<readonly EncodedEvent[], 'ended' | 'deleted'> {
   const { channels, sessionId, options, after, signal, onQuiet } = request;
   const channel = channels.enter(sessionId, options);
@@ -57,7 +57,7 @@ export async function* watchFleet(request: WatchFleet): AsyncGenerator<readonly 
   }
 }
 
-/** The same up to the present. */
+/** Like `watchFleet`, up to the present head of the log. */
 export async function* readFleet(
   request: Omit<WatchFleet, 'signal'>,
 ): AsyncGenerator<readonly EncodedEvent[], 'ended' | 'deleted'> {

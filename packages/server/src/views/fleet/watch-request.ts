@@ -4,22 +4,22 @@ import type { FleetChannels } from './fleet-channels.ts';
 import type { FleetToken } from './fleet-token.ts';
 import type { FleetViewOptions } from './fleet-view.ts';
 
-/** Where the events go. */
+/** The connection that receives the events. */
 export interface FleetSink {
   readonly signal: AbortSignal;
-  /** False: wait for `room` before giving more. */
+  /** Returns false when the caller must wait for `room` before sending more. */
   send(bytes: Uint8Array): boolean;
   room(): Promise<void>;
 }
 
-/** All sessions of a workspace from a position on. */
+/** The request to follow all sessions of a workspace from a cursor on. */
 export interface WatchEverything {
   readonly channels: FleetChannels;
   readonly workspaceId: string;
   readonly options: FleetViewOptions;
-  /** Where the reader is; null: it has nothing. */
+  /** The reader's cursor; null: the reader has received nothing. */
   readonly token: FleetToken | null;
-  /** Without what has happened before. */
+  /** Sends only events from now on. */
   readonly isLive: boolean;
   readonly isFollowed: boolean;
   readonly clock: Pick<Clock, 'now'>;

@@ -13,11 +13,11 @@ export interface ListEvents {
   readonly store: Pick<Store, 'read' | 'heads'>;
   readonly sessionId: string;
   readonly place: Place;
-  /** Messages that wait to be taken up, as the record of the session names them. */
+  /** Ids of queued messages, from the record of the session. */
   readonly waitingIds: readonly string[];
   readonly order: 'asc' | 'desc';
   readonly limit: number;
-  /** Where the page before ended. */
+  /** Where the previous page ended. */
   readonly cursor: number | null;
   readonly isWanted: (event: SessionEvent) => boolean;
 }
@@ -30,8 +30,8 @@ export interface EventPage {
 }
 
 /**
- * A page of what happened, as one reader sees it. What still waits to be taken up comes last, as if it were to come. The page ends
- * with the limit, or before the event that would make it larger than a page may be; a single larger event is a page of its own.
+ * A page of events. Queued messages come last, because they will be processed after everything else. The page ends
+ * at the limit, or before the event that would exceed the size of a page; a single larger event is a page of its own.
  */
 export async function listEvents(request: ListEvents): Promise<EventPage> {
   const { limit, isWanted } = request;
@@ -41,9 +41,9 @@ export async function listEvents(request: ListEvents): Promise<EventPage> {
   for await (const { stored, cursor } of request.order === 'asc' ? ascending(request) : descending(request)) {
     const event = toEvent(toSessionFrame(stored.value), request.place);
     if (event === undefined || !isWanted(event)) continue;
-    // As JSON, an event is about as large as its frame.
+    // An event is about as large as its frame.
     bytes += stored.bytes.length;
-    // One more than the page holds: only then there is a next one.
+    // One more event than the page holds proves that there is a next page.
     const isFull = events.length === limit || (bytes > storeLimits.pageBytesMax && events.length > 0);
     if (isFull) return { events, next: last };
     events.push(event);
@@ -54,7 +54,7 @@ export async function listEvents(request: ListEvents): Promise<EventPage> {
 
 interface Listed {
   readonly stored: StoredFrame;
-  /** The number of its frame; of one that waits, how many before it wait, below zero. */
+  /** The `seq` of the frame; for a queued message, minus its position in the queue. */
   readonly cursor: number;
 }
 
@@ -76,7 +76,7 @@ async function* descending(request: ListEvents): AsyncGenerator<Listed> {
   yield* settled(readStoredBackward(store, sessionId, isAmongWaiting ? null : cursor, SKIP));
 }
 
-/** Everything but what was queued: that is listed where it was taken up. */
+/** All events except queued messages, which are listed where they are processed. */
 async function* settled(frames: AsyncIterable<StoredFrame>): AsyncGenerator<Listed> {
   for await (const stored of frames) {
     if (toQueuedMessage(stored) === undefined) yield { stored, cursor: stored.seq };
@@ -88,7 +88,7 @@ interface Waiting {
   readonly cursor: number;
 }
 
-/** Only where they are: all of them are too large to be held at a time. Reads backward, because nearly all are recent. */
+/** Finds the frames of queued messages, without their content: all of them together are too large for memory. Reads backward, because nearly all are recent. */
 async function findWaiting({ store, sessionId, place, waitingIds }: ListEvents): Promise<Waiting[]> {
   const wanted = new Set(waitingIds);
   const found: number[] = [];

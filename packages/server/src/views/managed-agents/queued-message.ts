@@ -1,7 +1,7 @@
 import { toSessionFrame } from '../../frames/frames.ts';
 import type { StoredFrame } from '../../store/frame.ts';
 
-/** A message that was sent to a thread and not taken up at that moment. */
+/** A message that was queued because its thread could not process it yet. */
 export interface QueuedMessage {
   readonly id: string;
   readonly threadId: string | null;
@@ -34,7 +34,7 @@ function parse({ value }: StoredFrame): QueuedMessage | undefined {
   return isQueued ? { id: payload.id, threadId } : undefined;
 }
 
-/** What is cut within a character is of no interest here. */
+/** A character that is cut in the middle does not matter here. */
 function toText({ buffer, byteOffset, byteLength }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, byteLength).toString('latin1');
 }

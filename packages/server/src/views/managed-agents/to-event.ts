@@ -4,7 +4,7 @@ import type { FramePayloads, FrameType, SessionFrame } from '../../frames/frames
 import { toWireBudget, toWireUsage } from './to-usage.ts';
 
 /**
- * Whose view it is. The session's stream is that of its primary thread, with what the client has to know of the others.
+ * The thread whose stream is read. The session's stream is that of its primary thread plus cross-posted events of other threads.
  */
 export interface Place {
   readonly primaryId: string;
@@ -12,7 +12,7 @@ export interface Place {
   readonly threadId: string;
 }
 
-/** A frame as this reader of the Managed Agents wire sees it; undefined if it does not. */
+/** The Managed Agents event of a frame; undefined if this reader does not receive it. */
 export function toEvent(frame: SessionFrame, place: Place): SessionEvent | undefined {
   const isOwn = isOfThread(frame, place);
   if (!isOwn && !(place.threadId === place.primaryId && isCrossPosted(frame))) return undefined;
@@ -21,7 +21,7 @@ export function toEvent(frame: SessionFrame, place: Place): SessionEvent | undef
   return known.get(frame);
 }
 
-/** All readers of a frame are given the same event, so that it is put together and encoded once. */
+/** All readers of a frame share one event, so that it is built and encoded once. */
 const ownCopies = new WeakMap<SessionFrame, SessionEvent | undefined>();
 const crossPosts = new WeakMap<SessionFrame, SessionEvent | undefined>();
 
@@ -29,19 +29,19 @@ function show(frame: SessionFrame, isOwn: boolean): SessionEvent | undefined {
   const toShown = shows[frame.type] as Show<FrameType> | undefined;
   const seen: Seen = {
     at: new Date(frame.time).toISOString(),
-    // A thread's own copy does not name it.
+    // On a thread's own stream, events do not name the thread.
     of: isOwn || frame.threadId === null ? {} : { session_thread_id: frame.threadId },
   };
   // One function per type, so the payload is that of its type.
   return toShown?.(frame.payload, seen);
 }
 
-/** What belongs to no thread is the session's, so it stands with the primary one. */
+/** Frames without a thread belong to the session, and appear on the primary thread. */
 function isOfThread({ threadId }: SessionFrame, place: Place): boolean {
   return (threadId ?? place.primaryId) === place.threadId;
 }
 
-/** What a client must see without reading every thread: how they are, and what they ask for. */
+/** Events that a client must see without reading every thread: statuses, and calls that need a decision or result. */
 function isCrossPosted({ type, payload }: SessionFrame): boolean {
   switch (type) {
     case 'agent.tool_use':
@@ -80,7 +80,7 @@ const shows: { readonly [Type in FrameType]?: Show<Type> } = {
     id,
     processed_at: at,
     ...(title === undefined ? {} : { title }),
-    // The server lets only texts in.
+    // The server accepts only strings.
     ...(metadata === undefined ? {} : { metadata: metadata as Readonly<Record<string, string>> }),
     ...(agent === undefined ? {} : { agent }),
     ...(budget === undefined ? {} : { budget: toWireBudget(budget) }),
@@ -246,7 +246,7 @@ function toStatus(type: StatusType, payload: FramePayloads[StatusType], at: stri
   return { type, id, processed_at: at, session_thread_id, agent_name };
 }
 
-/** Models may have words for it that the wire does not know. */
+/** Models may return values that the wire does not define. */
 function toDetails(details: FramePayloads['session.status_idle']['stop_details']): StopDetails | null {
   if (details === null) return null;
   const category = refusalCategories.find((known) => known === details.category) ?? null;
@@ -261,13 +261,13 @@ const refusalCategories: readonly RefusalCategory[] = [
   'general_harms',
 ];
 
-/** A call that was refused before any policy was looked at has no evaluation. */
+/** A call that was rejected before its policy was evaluated has no evaluation. */
 function toEvaluation(permission: 'allow' | 'ask' | 'deny') {
   if (permission === 'deny') return { evaluated_permission: permission };
   return { evaluated_permission: permission, evaluation: { type: `always_${permission}` } } as const;
 }
 
-/** Models are asked for objects. Other input is wrapped in an object, because clients rely on it. */
+/** Tool input is an object by contract. Anything else is wrapped in an object, because clients rely on it. */
 function toObject(input: Json): Readonly<Record<string, unknown>> {
   const isObject = typeof input === 'object' && input !== null && !Array.isArray(input);
   return isObject ? (input as Readonly<Record<string, unknown>>) : { input };

@@ -3,7 +3,7 @@ import type { SessionData, Stopwatch, ThreadData } from '../../frames/record-dat
 import type { SessionRecord, ThreadRecord } from '../../store/records.ts';
 import { toWireBudget, toWireUsage } from './to-usage.ts';
 
-/** A session as the wire shows it at a moment. */
+/** A session in the wire format, at a moment. */
 export function toSession(record: SessionRecord, now: number): Session {
   // Only sessions write it.
   const data = record.data as unknown as SessionData;
@@ -15,7 +15,7 @@ export function toSession(record: SessionRecord, now: number): Session {
     environment_id: record.environmentId,
     title: data.title,
     status: record.status,
-    // The server lets only texts in.
+    // The server accepts only strings.
     metadata: data.metadata as Readonly<Record<string, string>>,
     resources: [],
     vault_ids: data.vault_ids ?? [],
@@ -42,7 +42,7 @@ export function toThread(record: ThreadRecord, now: number): SessionThread {
     id: record.id,
     session_id: record.sessionId,
     parent_thread_id: record.parentThreadId,
-    // Without the roster that the session's own agent has.
+    // Without the roster, which only the session's own agent has.
     agent: { type, id, version, name, description, system, model, tools, mcp_servers, skills, execution_identity },
     status: record.status,
     stats:

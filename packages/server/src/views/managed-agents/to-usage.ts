@@ -1,7 +1,7 @@
 import type { Budget as WireBudget, MonetaryAmount, Usage } from '@fleetloom/protocol/managed-agents';
 import type { Budget, UsageTotals } from '../../frames/payload-parts.ts';
 
-/** What was used, as the wire says it. */
+/** Usage in the wire format. */
 export function toWireUsage(usage: UsageTotals, activeMs: number): Usage {
   const { cost_nano_usd: cost } = usage;
   return {
@@ -17,7 +17,7 @@ export function toWireUsage(usage: UsageTotals, activeMs: number): Usage {
   };
 }
 
-/** The wire knows only the bound on money. */
+/** The wire has only a limit on cost. */
 export function toWireBudget(budget: Budget | null): WireBudget | null {
   if (budget?.cost_nano_usd === null || budget?.cost_nano_usd === undefined) return null;
   return { type: 'limit', max_list_cost: toAmount(budget.cost_nano_usd) };
@@ -29,7 +29,7 @@ function toAmount(nanoUsd: number): MonetaryAmount {
   return { amount: String(Math.round(nanoUsd / NANO_PER_CENT)), currency: 'USD' };
 }
 
-/** What a client sets as the most to spend. */
+/** The budget that a client sets. */
 export function fromWireBudget({ max_list_cost: { amount } }: WireBudget): Budget {
   return { cost_nano_usd: Number(amount) * NANO_PER_CENT, tokens: null, requests: null, wall_ms: null };
 }

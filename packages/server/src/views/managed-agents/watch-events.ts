@@ -8,9 +8,9 @@ export interface WatchEvents {
   readonly log: Pick<SessionLog, 'tail'>;
   readonly sessionId: string;
   readonly place: Place;
-  /** The last frame that the reader knows. */
+  /** The `seq` of the last frame that the reader knows. */
   readonly after: number;
-  /** What it wants to see grow. */
+  /** The block types whose deltas the reader asked for. */
   readonly previews: ReadonlySet<DeltaType>;
   readonly signal: AbortSignal;
 }
@@ -22,7 +22,7 @@ export interface WatchedEvents {
   readonly restSeq: number | null;
 }
 
-/** What happens, as one reader sees it, in batches. It ends with the session, or when the signal comes. */
+/** The events of a session or thread, in batches. It ends with the session or thread, or when the signal aborts. */
 export async function* watchEvents(request: WatchEvents): AsyncGenerator<WatchedEvents, 'ended' | 'deleted'> {
   const { log, sessionId, after, signal, place } = request;
   const previews = new Previews(request.previews);
@@ -49,20 +49,20 @@ export async function* watchEvents(request: WatchEvents): AsyncGenerator<Watched
       if (events.length > 0) yield { events, restSeq };
     }
   } finally {
-    // Behind the last event the tail is not read any more, and would stay open.
+    // After the last event the tail is not read again, and would stay open.
     await tail.return();
   }
 }
 
-/** Nothing comes after the end of the session, or of the thread that is watched. */
+/** Whether an event is the last one: the end of the session or of the watched thread. */
 function isEnd(event: StreamEvent, { threadId, primaryId }: Place): boolean {
   if (event.type === 'session.status_terminated') return true;
   return threadId !== primaryId && event.type === 'session.thread_status_terminated';
 }
 
 /**
- * What grows, for those who asked to see it. Only of requests that began before their eyes: the SDK's accumulator cannot
- * take up a text in the middle.
+ * Deltas, for readers that asked for them. Only deltas of requests that began while the reader was connected: the SDK's accumulator cannot
+ * start in the middle of a text.
  */
 class Previews {
   readonly #wanted: ReadonlySet<DeltaType>;

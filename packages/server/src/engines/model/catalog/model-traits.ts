@@ -4,7 +4,7 @@ import { toModelName } from './model-name.ts';
 export interface ModelTraits {
   /** Tokens that go in and come out together. */
   readonly contextTokens: number;
-  /** What an answer may have by default; thoughts count. */
+  /** The default limit of tokens of a response, thinking included. */
   readonly maxTokens: number;
   /** Whether the model decides on its own how much to think. */
   readonly isAdaptive: boolean;
@@ -12,7 +12,7 @@ export interface ModelTraits {
   readonly efforts: readonly string[];
 }
 
-/** What a model can do. An unknown model is asked for nothing that some models lack. */
+/** The traits of a model. An unknown model is not asked for a feature that some models lack. */
 export function traitsOf(modelId: string): ModelTraits {
   const name = toModelName(modelId);
   if (Object.hasOwn(traits, name) && traits[name] !== undefined) return traits[name];

@@ -8,9 +8,9 @@ export interface Price {
   readonly cacheRead: number;
   readonly cacheWrite5m: number;
   readonly cacheWrite1h: number;
-  /** All of it is so many times as much in fast mode; a model without it has none, or one whose price is not known. */
+  /** The factor for all prices in fast mode. Absent if the model has no fast mode, or its price is unknown. */
   readonly fastTimes?: number;
-  /** All of it is so many times as much for a request whose input is longer than this. */
+  /** The factor for all prices if the input of a request is longer than this. */
   readonly long?: { readonly inputTokensAbove: number; readonly times: number };
 }
 
@@ -40,7 +40,7 @@ export const prices: Readonly<Record<string, Price>> = {
   'claude-haiku-4-5': price(1, 5),
 };
 
-/** What the scripted models of the demo would cost as a model of the middle class. */
+/** The example price of the scripted models of the demo. */
 export const examplePrice: Price = price(3, 15);
 
 /** Writing to the cache costs 1.25 and 2 times the input for all of them, reading from it a tenth for most. */

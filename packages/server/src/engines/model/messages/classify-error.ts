@@ -5,7 +5,7 @@ import type { EngineFailure } from '../engine.ts';
 import { classifyEndpointError, connectionLost, unexpectedFailure } from '../failures.ts';
 import { StreamError } from './stream-error.ts';
 
-/** What the classification of an error needs to know. */
+/** The context in which an error is classified. */
 export interface ErrorContext {
   /** The URL of the endpoint, without credentials, for messages. */
   readonly endpoint: string;

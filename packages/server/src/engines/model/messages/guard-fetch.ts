@@ -25,7 +25,7 @@ const REDIRECT = {
   },
 };
 
-/** What came of it within a while. */
+/** Reads the beginning of a body, for a limited time. */
 async function readBeginning({ body }: Response): Promise<string> {
   const reader = body?.getReader();
   if (reader === undefined) return '';

@@ -8,7 +8,7 @@ export type Credential = { readonly apiKey: string } | { readonly authToken: str
 /** Options of an engine for the Messages API. */
 export interface MessagesEngineOptions {
   credential: Credential;
-  /** Of an endpoint that speaks the Messages API; Anthropic's by default. */
+  /** The URL of an endpoint with the Messages API; Anthropic's by default. */
   baseURL?: string | undefined;
   /** How requests leave this process. */
   fetch?: typeof globalThis.fetch | undefined;

@@ -50,7 +50,7 @@ function toSendable(message: Message): Sendable {
   return { role: 'user', content: message.content.flatMap(toUserBlock) };
 }
 
-/** What the API would refuse to read again is left out: empty texts, and thoughts that were cut off before their signature. */
+/** Leaves out blocks that the API would reject: empty texts, and thinking that was cut off before its signature. */
 function toAssistantBlock(block: AssistantBlock): JsonObject[] {
   if (block.type === 'opaque') return [block.raw];
   if (block.type === 'text' && isBlank(block.text)) return [];
@@ -77,7 +77,7 @@ function toJson(block: AssistantBlock | ResultBlock | ToolResultBlock): JsonObje
 }
 
 /**
- * What was said to the agent between two answers becomes one message, results first, as the API wants it. Answers stay
+ * Joins all input between two responses to one message, results first, as the API requires. Responses stay
  * apart: one that was paused and the one that went on are two.
  */
 function mergeUsers(messages: readonly Sendable[]): Sendable[] {

@@ -6,7 +6,7 @@ export function digest(...parts: readonly string[]): string {
   return hash(parts).digest('hex');
 }
 
-/** The same for a text of any length behind a short part: `digest(kind, text)`. */
+/** Like `digest(kind, text)`, for a text of any length. */
 export function* digestPieces(kind: string, { chars, pieces }: TextPieces): Generator<void, string> {
   const sha = hash([kind]).update(`${chars}:`);
   for (const piece of pieces) {
@@ -24,7 +24,7 @@ export function deriveId(prefix: 'msg' | 'toolu' | 'req', ...parts: readonly str
   return `${prefix}_01${Array.from(bytes, (byte) => DIGITS[byte % DIGITS.length]).join('')}`;
 }
 
-/** What a thinking block is signed with. It proves nothing; it only has to come back unchanged. */
+/** The signature of a thinking block. It proves nothing; it only has to be returned unchanged. */
 export function deriveSignature(...parts: readonly string[]): string {
   return hash(['signature', ...parts]).digest('base64');
 }

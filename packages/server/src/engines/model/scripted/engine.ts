@@ -36,7 +36,7 @@ export function createScriptedEngine(options: ScriptedEngineOptions = {}): Engin
 async function* readScript(model: ScriptedModel, request: ModelRequest, signal: AbortSignal): AsyncGenerator<Json> {
   const params = toParams(request, { caching: true });
   for await (const event of model.stream(params, { signal, agent: request.thread.agentName })) {
-    // What the model says is what it would send as JSON; its types only lack the index signature.
+    // The cast: the events of the model are JSON; their types only lack the index signature.
     yield event as unknown as Json;
   }
 }

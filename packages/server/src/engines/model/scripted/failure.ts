@@ -16,7 +16,7 @@ export interface Refusal {
 export type Failure = Refusal | { readonly type: 'cut' };
 
 /**
- * What a reader of a scripted answer gets thrown, where the official SDK would throw its APIError or a broken
+ * The error that a reader of a scripted response receives, where the official SDK would throw its APIError or a broken
  * connection.
  *
  * @example

@@ -14,7 +14,7 @@ export interface ServeScriptedModelOptions extends ScriptedModelOptions, Omit<Sc
 export interface ScriptedModelServer {
   readonly host: string;
   readonly port: number;
-  /** What clients need as their base URL. */
+  /** The base URL for clients. */
   readonly url: string;
   /** Ends all answers that are under way, and resolves when nothing is open any more. */
   close(): Promise<void>;

@@ -7,7 +7,7 @@ export type { Json, JsonObject };
 
 /** A text in pieces that cut no character in two. To join them would take as long as to write them. */
 export interface TextPieces {
-  /** Of all pieces together. */
+  /** Characters of all pieces together. */
   readonly chars: number;
   readonly pieces: readonly string[];
 }
@@ -146,7 +146,7 @@ function lengthOf(value: Json): number {
 function* toPieces(text: string): Generator<string, void> {
   for (let at = 0; at < text.length; ) {
     const end = Math.min(text.length, at + PIECE_CHARS);
-    // Half of a pair of surrogates would be written as an escape, and the text would be another one.
+    // Half a surrogate pair would be written as an escape, which changes the text.
     const isCut = end < text.length && text.codePointAt(end - 1)! > 0xffff;
     const next = isCut ? end + 1 : end;
     yield text.slice(at, next);

@@ -27,7 +27,7 @@ export const limits = {
   /** Placeholders of one turn, and those of them that look for something. */
   placeholdersMax: 10_000,
   findsMax: 100,
-  /** All that one answer says, thinks and calls, placeholders filled in. */
+  /** Characters of one response: text, thinking and inputs of calls, placeholders filled in. */
   answerCharsMax: 1_000_000,
   /** Events of one answer. */
   eventsMax: 100_000,

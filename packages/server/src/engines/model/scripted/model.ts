@@ -51,7 +51,7 @@ export interface ScriptedModel {
   /** The names of the scripts, sorted: `echo` is the model `scripted/echo`. */
   listScripts(): Promise<string[]>;
   /**
-   * What the answer will be, before any of it is played. Counts as an attempt. Never throws for what was asked, only the
+   * Plans the response before any of it is played. Counts as an attempt. Never throws because of the request, only the
    * signal's reason.
    */
   plan(params: unknown, options?: PlanOptions): Promise<Plan>;

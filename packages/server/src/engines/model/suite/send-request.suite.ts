@@ -81,7 +81,7 @@ export function failureOf(events: readonly EngineEvent[]): EngineFailure {
   return last.failure;
 }
 
-/** What is wrong with the order of the events, if anything. The rules are those of engine.ts. */
+/** A problem with the order of the events, if there is one. engine.ts defines the order. */
 export function findDisorder(events: readonly EngineEvent[]): string | undefined {
   const kinds: string[] = [];
   const texts: string[] = [];

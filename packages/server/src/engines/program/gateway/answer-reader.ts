@@ -55,7 +55,7 @@ function startBlock({ index, content_block: start }: JsonObject): readonly Answe
   const { type, id, name, text, thinking } = toObject(start);
   const block = kinds.get(toText(type)) ?? 'other';
   const call = block === 'tool_use' ? { id: toText(id), name: toText(name) } : null;
-  // Some endpoints put the first piece into the start.
+  // Some endpoints send the first piece with the start of the block.
   return [{ type: 'block_started', index, block, call }, ...toDelta(index, toText(text) || toText(thinking))];
 }
 

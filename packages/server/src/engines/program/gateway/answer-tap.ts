@@ -22,7 +22,7 @@ export interface AnswerTapOptions {
 export interface AnswerTap {
   begin(answer: Pick<IncomingMessage, 'statusCode' | 'headers'>): void;
   push(piece: Uint8Array): void;
-  /** Everything has passed. Resolves when everything was read. */
+  /** Ends the tap. Resolves when all passed bytes were read. */
   end(): Promise<void>;
   /** Reports the failure, unless the answer has ended. */
   fail(reason: AnswerFailure['reason'], message: string): void;
@@ -52,7 +52,7 @@ export function createAnswerTap(options: AnswerTapOptions): AnswerTap {
       if (isOver) return;
       if (unpack === 'none') return take(sink.push(piece));
       unpack.write(piece);
-      // What passes faster than it can be unpacked would pile up.
+      // A response that arrives faster than it can be decompressed would fill memory.
       if (unpack.writableLength > programLimits.gatewayTapBytesMax)
         fail('unreadable', 'it came faster than it was unpacked');
     },
@@ -114,7 +114,7 @@ function readItem(reader: AnswerReader, item: SseItem): readonly AnswerEvent[] {
   return [{ type: 'failed', failure: { reason: 'unreadable', status: null, message } }];
 }
 
-/** Of a refusal only the beginning is kept: that is where the reason is. */
+/** Keeps the beginning of an error response, which contains the reason. */
 function createRefusalSink(status: number): Sink {
   let text = Buffer.alloc(0);
   return {
@@ -131,7 +131,7 @@ function broken(message: string): AnswerEvent {
   return { type: 'failed', failure: { reason: 'broken', status: null, message } };
 }
 
-/** Until the last piece is unpacked. One that breaks has said so. */
+/** Resolves when the last piece is decompressed. Failures were reported before. */
 async function finish(unpack: Transform): Promise<void> {
   await new Promise<void>((resolve) => {
     unpack.once('close', resolve);

@@ -1,7 +1,7 @@
 import type { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
 
-/** What unpacks an answer, `none` if it is not packed, or undefined for a way of packing that this Node does not know. */
+/** The decoder of a content encoding, `none` for an unencoded response, or undefined for an encoding that this Node does not support. */
 export function createDecoder(encoding: string | undefined): Transform | 'none' | undefined {
   const name = (encoding ?? '').trim().toLowerCase();
   if (name === '' || name === 'identity') return 'none';

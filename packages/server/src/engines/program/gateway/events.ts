@@ -1,6 +1,6 @@
 import type { Usage } from '../../model/engine.ts';
 
-/** What one agent of the program is being answered, as it passes by. Whose answer it is, the program's headers say. */
+/** An event of a model response to an agent of the program, as it passes the gateway. The program's request headers identify the agent. */
 export interface GatewayEvent {
   /** The program's own session, which `/clear` changes; null where the program does not say. */
   readonly sessionId: string | null;
@@ -27,13 +27,13 @@ export type AnswerEvent =
       readonly type: 'block_started';
       readonly index: number;
       readonly block: 'text' | 'thinking' | 'tool_use' | 'other';
-      /** Of a call: its id, by which lines and permission requests name it, and its tool. */
+      /** For a tool call: its id, which lines and permission requests use, and its tool. */
       readonly call: { readonly id: string; readonly name: string } | null;
     }
   /** Text or thought grows; of a call, its input as JSON. */
   | { readonly type: 'delta'; readonly index: number; readonly text: string }
   | { readonly type: 'block_stopped'; readonly index: number }
-  /** All that the answer has used so far, and why the model stopped. */
+  /** The usage of the response so far, and the stop reason. */
   | { readonly type: 'usage'; readonly usage: Usage; readonly stopReason: string | null }
   | { readonly type: 'finished' }
   | { readonly type: 'failed'; readonly failure: AnswerFailure };
@@ -45,7 +45,7 @@ export interface AnswerFailure {
    * up, or its session was closed. `unreadable`: it went through, but could not be read on the way.
    */
   readonly reason: 'refused' | 'broken' | 'aborted' | 'unreadable';
-  /** Of a refusal. */
+  /** The status of an error response. */
   readonly status: number | null;
   /** For people, without secrets. */
   readonly message: string;

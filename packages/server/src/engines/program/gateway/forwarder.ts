@@ -29,7 +29,7 @@ export interface Forwarder {
 /** The API that a program's model requests are in. */
 export type ModelWire = 'messages' | 'responses';
 
-/** All that is ever asked of an endpoint. Compared as it stands: what would have to be read as one of them is another path. */
+/** The only paths that are forwarded to an endpoint. Compared literally: any other spelling is a different path. */
 export const modelPaths: Readonly<Record<ModelWire, ReadonlySet<string>>> = {
   messages: new Set([
     '/v1/messages',
@@ -81,7 +81,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
       if (isGone()) tap?.fail('aborted', 'the program hung up');
       else if (response.headersSent) tap?.fail('broken', 'the connection to the endpoint broke');
       else answerBroken(request, response, tap, error);
-      // Half an answer must not look like a whole one.
+      // An incomplete response must not look complete.
       if (response.headersSent && !response.writableFinished) response.destroy();
     }
   }
@@ -132,7 +132,7 @@ function answerBroken(
     tap?.fail('broken', 'the request is too large');
     return void refuseLargeBody(request, response, { isKnown: true });
   }
-  // What went wrong between two machines holds no secrets: the address has none, and headers are not part of it.
+  // A network error contains no secrets: neither the address nor the message has any, and headers are not part of it.
   const message = `The endpoint cannot be reached: ${error instanceof Error ? error.message : String(error)}`;
   tap?.fail('broken', message);
   sendProblem(request, response, 502, message);

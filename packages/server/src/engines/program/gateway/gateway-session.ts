@@ -11,7 +11,7 @@ import type { Upstream } from './upstream.ts';
 
 /** Options of the gateway for one session. */
 export interface SessionOptions {
-  /** Null: model requests are not forwarded, because the program sends them elsewhere. */
+  /** Null: the program sends its model requests elsewhere, so none are forwarded. */
   readonly upstream: Upstream | null;
   /** The API of its model requests; by default the Messages API. */
   readonly wire?: ModelWire | undefined;
@@ -29,7 +29,7 @@ export interface SessionOptions {
   readonly requestsMax: number;
 }
 
-/** What the program of one session may ask for, once it has shown its secret. None of it throws. */
+/** The requests that the program of one session may make with its secret. None of the functions throw. */
 export interface SessionRequests {
   /** `target` is the rest of the request line behind the secret, as it was sent. */
   handle(request: IncomingMessage, response: ServerResponse, target: string): void;

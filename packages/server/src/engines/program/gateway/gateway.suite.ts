@@ -57,7 +57,7 @@ export async function ask(session: GatewaySession, asked: Asked = {}): Promise<I
   const { method = 'POST', path = '/v1/messages?beta=true', headers = {}, body = '{}' } = asked;
   const { socketPath } = session;
   const way = socketPath === null ? {} : { socketPath };
-  // Not as a URL, which would be normalised.
+  // Not parsed as a URL, which would normalise the path.
   const { hostname, port, pathname } = new URL(session.baseURL);
   const target = { hostname, port, path: `${pathname === '/' ? '' : pathname}${path}` };
   const request = httpRequest({ ...target, method, headers, agent: false, ...way });

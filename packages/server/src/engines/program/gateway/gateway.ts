@@ -28,15 +28,15 @@ export type GatewaySessionOptions = Pick<
 
 /** The gateway as one session's program reaches it. */
 export interface GatewaySession {
-  /** What the program gets as `ANTHROPIC_BASE_URL`. It holds the session's secret. */
+  /** The program's `ANTHROPIC_BASE_URL`. It contains the session's secret. */
   readonly baseURL: string;
-  /** Where the requests of the program have to arrive, if it is a socket. */
+  /** The path of the socket for requests of the program, if there is one. */
   readonly socketPath: string | null;
-  /** What to set in the program's environment, given the one that it would have otherwise. */
+  /** The environment variables to set for the program, given its other variables. */
   environment(inherited: Readonly<Record<string, string | undefined>>): Record<string, string>;
   /** How the program reaches an MCP server of its agents, where it has no network. */
   mcpUrlOf(serverName: string): string;
-  /** Where the program reaches the MCP server that `serve` answers. */
+  /** The URL of the MCP server that `serve` implements, as the program reaches it. */
   readonly servedUrl: string;
   /** Why it could not, the last time that it tried. */
   whyUnreachable(serverName: string): string | null;

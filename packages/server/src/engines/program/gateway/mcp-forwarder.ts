@@ -84,7 +84,7 @@ export function createMcpForwarder({ servers, network, authorization, onProblem 
     try {
       const url = new URL(text);
       const addresses = await findAddresses(url, name, signal);
-      // Not 403, which the program takes for a login that it lacks.
+      // Not 403, which the program would interpret as a missing login.
       if (addresses === undefined) return sendProblem(request, response, 502, problems.get(name) ?? '');
       if (!hasBody) request.resume();
       const { gatewayRequestBytesMax: bodyBytesMax } = programLimits;
@@ -143,7 +143,7 @@ export function createMcpForwarder({ servers, network, authorization, onProblem 
     }
   }
 
-  /** One for each origin, so that connections are used again. */
+  /** One transport per origin, so that connections are reused. */
   function transportOf({ origin }: URL): Transport {
     const transport = transports.get(origin) ?? createEndpointTransport(origin);
     transports.set(origin, transport);

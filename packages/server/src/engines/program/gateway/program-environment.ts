@@ -13,8 +13,8 @@ export interface GatewayFacts {
 }
 
 /**
- * What the program has to find in its environment to come through the gateway. The real credential is not among it:
- * that one is added on the way up, and the program, with every command that it runs, never sees it.
+ * The environment variables with which the program uses the gateway. They do not contain the real credential:
+ * the gateway adds it to requests, and neither the program nor its commands ever see it.
  */
 export function toProgramEnvironment(
   environment: Readonly<Record<string, string | undefined>>,

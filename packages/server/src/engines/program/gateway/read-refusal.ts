@@ -12,7 +12,7 @@ export function readRefusal(body: Uint8Array): string {
 /** The body may be cut off, so it is not parsed as a whole. */
 function toText(json: string): string {
   try {
-    // What the pattern found is a string in JSON.
+    // The pattern matches a JSON string.
     return JSON.parse(json) as string;
   } catch {
     return json;

@@ -11,7 +11,7 @@ export function sendProblem(
   const body = JSON.stringify({ type: 'error', error: { type: errorTypes[status], message } });
   // A client that is still sending when the connection closes loses the response.
   request.resume();
-  // With the words for it: a response keeps those of an endpoint that could not be sent on.
+  // With its own status message: the response might otherwise keep the one of an endpoint's response that could not be forwarded.
   response.writeHead(status, STATUS_CODES[status] ?? '', {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),

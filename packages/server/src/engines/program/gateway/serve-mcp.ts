@@ -41,7 +41,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, handle
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answered));
 }
 
-/** Undefined if the body is larger than a request may be. */
+/** Reads a body; undefined if it exceeds the limit. */
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
   const pieces: Buffer[] = [];
   let bytes = 0;

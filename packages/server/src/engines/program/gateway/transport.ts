@@ -9,7 +9,7 @@ export interface OutgoingRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: readonly string[];
-  /** Null: the request has none, whatever was sent with it. */
+  /** Null: the request is sent without a body. */
   readonly body: Readable | null;
   readonly bodyBytesMax: number;
   readonly signal: AbortSignal;
@@ -54,7 +54,7 @@ export function createEndpointTransport(baseURL: string): Transport {
   };
 }
 
-/** The same HTTP over a pair of pipes in memory: no port that another process could find. */
+/** HTTP over a pair of in-memory streams: no port that another process could find. */
 function toHandler(handle: http.RequestListener): Transport {
   const server = http.createServer(handle);
   return {
@@ -98,8 +98,8 @@ function send(body: Readable, outgoing: http.ClientRequest, bodyBytesMax: number
     bytes += piece.length;
     if (bytes > bodyBytesMax) outgoing.destroy(new BodyTooLarge());
   });
-  // Not `pipeline`, which would destroy the program's request when the endpoint refuses before it has read everything: what
-  // the endpoint said counts, and the rest is read and thrown away.
+  // Not `pipeline`, which would destroy the program's request when the endpoint responds before it has read everything:
+  // the response must reach the program, and the rest of the request is read and dropped.
   body.pipe(outgoing);
   outgoing.once('close', () => body.unpipe(outgoing).resume());
 }

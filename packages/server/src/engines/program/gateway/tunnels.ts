@@ -52,7 +52,7 @@ function join(near: Duplex, head: Buffer, { hostname, port }: URL, addresses: re
   const far: Socket = connect({
     host,
     port: port === '' ? 443 : Number(port),
-    // Those that were checked, and no others.
+    // Only the checked addresses.
     lookup: (_, { all }, done) =>
       all === true ? done(null, found) : done(null, found[0]?.address ?? '', found[0]?.family ?? 4),
   }).on('error', (error) => {
@@ -64,7 +64,7 @@ function join(near: Duplex, head: Buffer, { hostname, port }: URL, addresses: re
   near.once('close', () => far.destroy());
   far.once('close', () => {
     clearTimeout(patience);
-    // Not destroyed: what the host said last may still be on its way to a program that reads slowly.
+    // Not destroyed: the host's last bytes may not have reached a program that reads slowly.
     if (isJoined) near.end();
   });
   far.once('connect', () => {
@@ -77,7 +77,7 @@ function join(near: Duplex, head: Buffer, { hostname, port }: URL, addresses: re
   });
 }
 
-/** What the system says, of a name that it does not know, is not a rule of ours. */
+/** The status of an error: an unknown name is an error of the system, not a rejection by the rules. */
 function toStatus(error: unknown): string {
   return error instanceof Error && 'code' in error ? '502 Bad Gateway' : '403 Forbidden';
 }

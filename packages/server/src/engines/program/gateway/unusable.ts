@@ -19,7 +19,7 @@ export function whyNoGateway(environment: Environment, upstream: Upstream): NoGa
   return { cause: 'proxy', message: toReason(proxy, 'requests have to leave through a proxy') };
 }
 
-/** With these the program does not speak the Messages API, or not to `ANTHROPIC_BASE_URL`. */
+/** With these variables the program does not use the Messages API, or not `ANTHROPIC_BASE_URL`. */
 const otherProviders = new Map([
   ['CLAUDE_CODE_USE_BEDROCK', 'the program talks to Amazon Bedrock'],
   ['CLAUDE_CODE_USE_MANTLE', 'the program talks to Amazon Bedrock'],

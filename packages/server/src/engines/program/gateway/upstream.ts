@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Credential } from '../../model/messages/options.ts';
 
-/** Where the program's requests go. */
+/** The destination of the program's model requests. */
 export type Upstream =
   | {
       readonly type: 'endpoint';
@@ -10,7 +10,7 @@ export type Upstream =
       /** Added on the way up, in place of whatever the program sends. `program`: its own, as it sends it. */
       readonly credential: Credential | 'program';
     }
-  /** Something in this process that answers: the scripted model. */
+  /** A handler in this process: the scripted model. */
   | { readonly type: 'handler'; readonly handle: (request: IncomingMessage, response: ServerResponse) => void };
 
 /** The headers that a request goes up with. Those of the way between two machines stay behind, and so do credentials. */
@@ -73,7 +73,7 @@ const ofTheWay = [
   'x-real-ip',
 ];
 
-/** Some servers take these for the method or the path, which were checked and must stay what they are. */
+/** Some servers use these headers to override the method or the path, which were checked. */
 const otherRequest = [
   'x-http-method',
   'x-http-method-override',

@@ -2,7 +2,7 @@ import type { ThreadHealth } from '@fleetloom/protocol/fleet';
 import { sessionLimits } from '../../core/limits.ts';
 import { openCallsOf, type SessionState } from '../../core/state/state.ts';
 
-/** What the threads of imported sessions are doing, as far as their transcripts show. */
+/** The activity of threads of imported sessions, as far as their transcripts show. */
 export class ImportedHealth {
   readonly #threads = new Map<string, readonly ThreadHealth[]>();
 

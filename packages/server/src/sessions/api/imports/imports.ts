@@ -140,7 +140,7 @@ export function createImports({ store, log, ids, models, onControlled }: Imports
       for (const draft of drafts) {
         if (draft.frames.length === 0) continue;
         for (const frame of draft.frames) pending.frames.push(frame);
-        // Of the summaries only the last one counts.
+        // Only the last summary is written.
         pending.changes = pending.changes.filter(({ type }) => type !== 'put_summary');
         for (const change of toChanges(draft)) pending.changes.push(change);
       }
@@ -181,7 +181,7 @@ export function createImports({ store, log, ids, models, onControlled }: Imports
   }
 }
 
-/** One after the other for each name: two imports of the same conversation would take the lease from each other. */
+/** Runs imports of the same conversation one after the other: they would take the lease from each other. */
 function createOrder() {
   const last = new Map<string, Promise<unknown>>();
   return async <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
@@ -203,7 +203,7 @@ function isKnownStep({ key, line, event }: ImportedStep, lines: ReadonlyMap<stri
   return isEnding ? line < last : line <= last;
 }
 
-/** What one line brings is committed at once, and its content has to fit into the log as that of other sessions. */
+/** The frames of one line are committed in one write, and their content must fit into the log like that of other sessions. */
 function checkLines(steps: readonly ImportedStep[]): void {
   let bytes = 0;
   for (const [at, step] of steps.entries()) {

@@ -66,7 +66,7 @@ function toSaid(content: Extract<ProgramEvent, { type: 'block_ended' }>['content
   return { kind: 'redacted', text: typeof data === 'string' ? data : '' };
 }
 
-/** As much of a state as the writer of deltas looks at: the threads, and the request that each has open. */
+/** The part of a state that the delta writer reads: the threads, and the open request of each. */
 function toState(requests: ReadonlyMap<string, string>): SessionState {
   const toThread = (key: string) => ({
     id: key,

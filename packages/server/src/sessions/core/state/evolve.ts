@@ -5,8 +5,8 @@ import type { SessionState } from './state.ts';
 import { turnHandlers } from './turn-handlers.ts';
 
 /**
- * Folds one frame into the state. It decides nothing: everything that is not in the frame follows from the ones before.
- * Deltas and the records of runs that are over leave no trace.
+ * Folds one frame into the state. It makes no decisions: everything that is not in the frame follows from earlier frames.
+ * Deltas and ended runs do not change the state.
  */
 export function evolve(state: SessionState, frame: NewSessionFrame): void {
   // A log without its deltas must give the same state.

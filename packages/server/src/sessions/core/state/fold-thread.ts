@@ -18,7 +18,7 @@ import {
   type Waiting,
 } from './state.ts';
 
-// The small steps that evolve is made of.
+// The steps of `evolve` that concern one thread.
 
 /** Field by field, as is a turn: many are made at once, and spreading an object takes ten times as long. */
 export function toThread(
@@ -131,7 +131,7 @@ export function addCall(thread: ThreadState, use: Use): void {
   });
 }
 
-/** The program waits for a decision: about what is shown now, which may be more than the call had. */
+/** The program waits for a decision about this input, which may contain more than the input of the call. */
 export function requestApproval(
   thread: ThreadState,
   { tool_use_id: id, input }: FramePayloads['approval.requested'],
@@ -162,7 +162,7 @@ export function setAnswer(thread: ThreadState, id: string, answerId: string | nu
   if (call !== undefined) thread.calls.set(id, { ...call, answerId });
 }
 
-/** The thread is given something that others wrote. */
+/** Records text commands in content that the thread did not write. */
 export function see({ seen }: ThreadState, content: readonly unknown[]): void {
   if (seen !== null) seeCommands(seen, content);
 }
@@ -187,7 +187,7 @@ export function forgetTurn(thread: ThreadState): void {
   thread.answerUsage = null;
 }
 
-/** In the order of the calls; those of commands behind the others, as the wire wants it. */
+/** In the order of the calls. Results of text commands come last, as the Messages API requires. */
 export function resultsOf({ calls }: ThreadState): Message[] {
   const all = [...calls.values()];
   const results = all.filter(({ isCommand }) => !isCommand).map(toResultBlock);

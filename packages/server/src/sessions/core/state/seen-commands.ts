@@ -8,11 +8,11 @@ import { revealText, TAG, toShown } from './reveal-text.ts';
  */
 export interface SeenCommands {
   readonly commands: Map<string, SeenCommand>;
-  /** How many were read, repeated ones included: reading each takes time. */
+  /** Number of commands read, repeated ones included: reading each takes time. */
   count: number;
-  /** The end of what was read last: the next content may go on in the middle of a name. */
+  /** The end of the content that was read last: the next content may continue in the middle of a name. */
   tail: string;
-  /** More were read than is allowed: nothing is known to be the model's own any more. */
+  /** The limit was exceeded: no command counts as the model's own any more. */
   isFull: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface SeenCommand {
   /** How much of it is the agent's name, and how much is on the same line. */
   readonly nameLength: number;
   readonly lineLength: number;
-  /** What follows could not be read as far as it had to be: there is too much between its words. */
+  /** Not enough of the following text could be read, because there is too much between its words. */
   readonly isOpen: boolean;
   /** The content ended within the line. */
   readonly isCut: boolean;
@@ -34,7 +34,7 @@ export function noSeenCommands(): SeenCommands {
   return { commands: new Map(), count: 0, tail: '', isFull: false };
 }
 
-/** Takes in content that the thread was given by others. */
+/** Records the text commands of content that others wrote. */
 export function seeCommands(seen: SeenCommands, content: readonly unknown[]): void {
   if (seen.isFull) return;
   const text = seen.tail + stripInvisible(textsOf(content).join('\n')).toLowerCase();
@@ -79,7 +79,7 @@ export function isSeen(seen: SeenCommands, { agent, message }: Pick<AgentCommand
     if (other.letters.startsWith(line)) return true;
     if (other.isOpen && letters.startsWith(other.letters)) return true;
     const isSaid = other.lineLength > other.nameLength && letters.startsWith(other.letters.slice(0, other.lineLength));
-    // What was read goes on in the model's own words; a line that was cut may go on in the middle of one.
+    // The command continues with the model's own words; a line that was cut may continue in the middle of a word.
     return isSaid && (other.isCut || ends.has(other.lineLength));
   });
 }
@@ -146,7 +146,7 @@ function wordEnds(words: readonly string[]): Set<number> {
   const ends = new Set<number>();
   let length = 0;
   for (const word of words) ends.add((length += word.length));
-  // Behind that nothing of the other one is known.
+  // Nothing behind this limit is known.
   return ends.add(sessionLimits.seenCommandLetters);
 }
 
@@ -181,7 +181,7 @@ function stripInvisible(text: string): string {
   return text.replaceAll(/\u001b\[[\d;]{0,32}[a-z]|\p{Cf}/giu, '');
 }
 
-/** Every text in it, however deep. */
+/** Every text in a value, at any depth. */
 function textsOf(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null) return [];

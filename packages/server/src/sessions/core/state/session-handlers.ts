@@ -60,14 +60,14 @@ export const sessionHandlers: FrameHandlers = {
     stopWatch(state.active, time);
   },
   'session.error': (state, { error, retry, retry_at: at }, frame) => {
-    // The conversations of programs were on the disk that is gone.
+    // The conversations of programs were on the lost disk.
     if (error.reason === WORKSPACE_LOST) {
       for (const thread of state.threads.values())
         if (thread.program.conversation !== null) setProgram(thread, { conversation: null });
     }
     const turn = frame.threadId === null ? null : threadOf(state, frame.threadId).turn;
     if (turn === null || retry !== 'retrying' || at === null) return;
-    // A restart of ours says nothing about the endpoint, so it uses up no attempt.
+    // A restart of the server is not a failure of the endpoint, so it does not count as an attempt.
     if (error.reason !== 'restarted') turn.failures++;
     turn.phase = { type: 'waiting', at, purpose: 'purpose' in turn.phase ? turn.phase.purpose : 'turn' };
   },

@@ -21,7 +21,7 @@ import type { UnmergedChanges } from '../../../frames/workspace-frames.ts';
  */
 export interface SessionState {
   readonly id: string;
-  /** As it was created; fields that can change are beside it. */
+  /** The session as it was created. Fields that can change are separate. */
   readonly created: SessionCreated;
   agent: SessionCreated['agent'];
   title: string | null;
@@ -35,10 +35,10 @@ export interface SessionState {
   workspace: RecordedWorkspace | null;
   /** Changes of a thread that are being merged; null if none are. */
   merging: Merging | null;
-  /** The workspace was discarded, and was not opened again. */
+  /** The workspace was discarded and not opened again. */
   isDiscarded: boolean;
   run: Run | null;
-  /** The one that goes on, or the last one that did. */
+  /** The run in progress, or the last one. */
   newestRun: RunRecord | null;
   /** The beginning of the first message, by which a session without a title is named. */
   firstMessage: string | null;
@@ -46,7 +46,7 @@ export interface SessionState {
   runError: string | null;
   usage: UsageTotals;
   requests: number;
-  /** How long it was running, threads that overlap counted once. */
+  /** Time during which at least one thread was running. */
   active: Stopwatch;
   createdAt: number;
   /** When the last frame was written. */
@@ -55,49 +55,49 @@ export interface SessionState {
 
 /** The recorded files of a session, as trees of its snapshots. */
 export interface RecordedWorkspace {
-  /** As the agents found it first. */
+  /** The tree that the agents began with. */
   readonly opened: string;
-  /** As it was recorded last. */
+  /** The last recorded tree. */
   readonly tree: string;
-  /** What differs between the two. */
+  /** The difference between the two trees. */
   readonly counts: FileCounts;
 }
 
 /** The worktree of a thread, as trees of the snapshots of the session. */
 export interface Isolation {
-  /** As it was recorded last; null before it is made, and after it was discarded. */
+  /** The last recorded tree; null before the worktree is created and after it was discarded. */
   readonly tree: string | null;
-  /** What it began with, or what was merged last. */
+  /** The tree that the worktree began with, or the one that was last merged. */
   readonly merged: string | null;
   readonly branch: string | null;
   readonly unmerged: UnmergedChanges | null;
 }
 
-/** A merge that is under way: its files may be written in part. */
+/** A merge in progress: some of its files may be written already. */
 export interface Merging {
   readonly threadId: string;
-  /** The files of the workspace of its parent thread before, and afterwards. */
+  /** The tree of the parent thread's workspace before and after the merge. */
   readonly from: string;
   readonly tree: string;
-  /** The files of the thread. */
+  /** The merged tree of the thread. */
   readonly merged: string;
   readonly toolUseId: string | null;
   readonly by: string | null;
 }
 
-/** What the log has of the program that runs a thread as its main agent. */
+/** The state of the program that runs a thread as its main agent. */
 export interface ProgramState {
-  /** How the program named the conversation; null as long as it has not begun. */
+  /** The program's id of the conversation; null until the conversation begins. */
   readonly conversation: string | null;
-  /** The last message of the last turn that has ended, as the program names it. */
+  /** The program's id of the last message of the last completed turn. */
   readonly conversationAt: string | null;
-  /** The conversation is that of the session that this one was forked from: the program has to make it its own. */
+  /** The conversation belongs to the session that this one was forked from: the program must copy it first. */
   readonly isForked: boolean;
-  /** What the program has under way outside of turns, by its id. */
+  /** Work of the program that belongs to no turn, by id. */
   readonly work: Readonly<Record<string, ProgramWork>>;
 }
 
-/** A program that has not begun. */
+/** The state of a program that has not started. */
 export const noProgram: ProgramState = { conversation: null, conversationAt: null, isForked: false, work: {} };
 
 /** Work of a program outside of turns. */
@@ -105,11 +105,11 @@ export interface ProgramWork {
   readonly kind: ProgramWorkKind;
   readonly description: string;
   readonly since: number;
-  /** When it no longer counts as under way; null: when the program reports its end. */
+  /** When the work no longer counts as in progress; null: when the program reports its end. */
   readonly until: number | null;
 }
 
-/** The run that is under way. */
+/** The run in progress. */
 export interface Run {
   readonly id: string;
   nextStreamId: number;
@@ -117,7 +117,7 @@ export interface Run {
   outcome: { readonly end: TurnEnd; readonly error: string | null; readonly content: string } | null;
 }
 
-/** Time that passes only while `since` is set. */
+/** A duration that grows only while `since` is set. */
 export interface Stopwatch {
   totalMs: number;
   since: number | null;
@@ -129,21 +129,21 @@ export interface ThreadState {
   readonly parentId: string | null;
   readonly depth: number;
   readonly agentName: string;
-  /** What it was started for, if it is one of the program's own kinds of agents. */
+  /** The task that it was started for, if it is one of the program's own types of agents. */
   readonly title: string | null;
-  /** An entry of the session's members; null for the session's own agent. */
+  /** The index of the agent in the roster; null for the session's own agent. */
   readonly member: number | null;
-  /** Of a sub-agent of a program: how the program names it. */
+  /** For a sub-agent of a program: the program's id of it. */
   readonly programKey: string | null;
-  /** The call that made it, as that program names it. */
+  /** The program's id of the call that started it. */
   readonly programCall: string | null;
-  /** Of a thread that a program runs as its main agent. */
+  /** Used if a program runs the thread as its main agent. */
   program: ProgramState;
-  /** Its own worktree; null: it works in the workspace of its parent thread, the primary thread in that of the session. */
+  /** The thread's own worktree; null: it works in the workspace of its parent thread, the primary thread in that of the session. */
   isolation: Isolation | null;
-  /** The newest turn of its parent, in this run, that spoke to it. */
+  /** The newest turn of its parent, in this run, that sent a message to it. */
   calledBy: number | null;
-  /** The call of its parent that waits for its first turn. */
+  /** The parent's `delegate` call that waits for its first turn. */
   joinedBy: { readonly toolUseId: string; readonly index: number } | null;
   status: Status;
   stop: Stopped;
@@ -151,17 +151,17 @@ export interface ThreadState {
   /** Whether its last turn failed. */
   hasFailed: boolean;
   turn: OpenTurn | null;
-  /** Letters and messages that wait for the next turn, in their order. */
+  /** Messages for the next turn, in order. */
   inbox: Waiting[];
   history: Message[];
   /** Blocks of the model response that is being logged. */
   blocks: AssistantBlock[];
-  /** Of the newest model response, in its order, until their results are in the history. */
+  /** Tool calls of the newest model response, in order, until their results are in the history. */
   calls: Map<string, Call>;
-  /** Null where commands in the text of a model are not run. */
+  /** Null if text commands are not run for this thread. */
   readonly seen: SeenCommands | null;
   usage: UsageTotals;
-  /** Of the newest answer: how full the window of the model was. Null if there is none, or it was compacted since. */
+  /** Usage of the newest model response, which shows how full the context window is. Null before the first one and after a compaction. */
   answerUsage: UsageTotals | null;
   active: Stopwatch;
   readonly createdAt: number;
@@ -181,25 +181,25 @@ export type Waiting =
       readonly isQuiet: boolean;
     };
 
-/** The turn of a thread that is under way. */
+/** The open turn of a thread. */
 export interface OpenTurn extends Turn {
   readonly startedAt: number;
-  /** Where in the history of its thread it begins. */
+  /** The index in the thread's history at which the turn begins. */
   historyFrom: number;
   phase: Phase;
   /** Model requests so far. */
   iteration: number;
-  /** Requests that failed since the last one that did not. */
+  /** Failed model requests since the last successful one. */
   failures: number;
-  /** Compactions since the last answer. */
+  /** Compactions since the last model response. */
   compactions: number;
-  /** Answers with commands that were not run because the thread had read them. */
+  /** Model responses with text commands that were not run because the thread had read them before. */
   quotes: number;
   /** The turn was interrupted, and tools have yet to stop. */
   stopping: { readonly isReported: boolean } | null;
-  /** The text of its newest answer that had any: what the agent has to say in the end. */
+  /** The text of the newest model response with text: the final text of the turn. */
   said: string;
-  /** Why the model stopped when it last answered. */
+  /** The stop reason of the newest model response. */
   answer: { readonly reason: string; readonly details: StopDetails | null } | null;
 }
 
@@ -209,32 +209,32 @@ export type Phase =
   | { readonly type: 'due'; readonly purpose: RequestPurpose }
   | { readonly type: 'requesting'; readonly startId: string; readonly purpose: RequestPurpose }
   | { readonly type: 'waiting'; readonly at: number; readonly purpose: RequestPurpose }
-  /** The model has answered; its calls are open. */
+  /** The model has responded; its calls are open. */
   | { readonly type: 'calling' }
   /** A program runs the turn. `startId`: the open model request. */
   | { readonly type: 'program'; readonly startId: string | null };
 
 /** A tool call of the newest model response. */
 export interface Call {
-  /** Of its event. */
+  /** The id of its event. */
   readonly id: string;
-  /** How the model names it. */
+  /** The model's id of the call. */
   readonly callId: string;
   readonly name: string;
   readonly input: Json;
   readonly kind: 'builtin' | 'session' | 'mcp' | 'custom';
-  /** Of the MCP server that has it: another one may have a tool of the same name. */
+  /** The name of the MCP server of the tool: another server may have a tool of the same name. */
   readonly serverName: string | null;
   readonly isAsked: boolean;
-  /** Of a program: whether the program has asked for it. */
+  /** For a program's call: whether the program has requested a decision. */
   readonly isRequested: boolean;
-  /** Of a program: the answer that was accepted for it and that the program was not handed yet. */
+  /** For a program's call: the id of the accepted answer that was not delivered to the program yet. */
   readonly answerId: string | null;
   /** The call was written as text, so the model gets the result as text, too. */
   readonly isCommand: boolean;
   readonly runsAt: 'server' | 'worker' | 'client';
   progress: Progress;
-  /** Of `delegate`: what came back, by the index of the task. */
+  /** For `delegate`: the results, by the index of the task. */
   readonly answers: Map<number, Answer>;
   /** For `delegate`: the threads that work on it, by the index of the task. */
   readonly children: Map<number, string>;
@@ -248,21 +248,21 @@ export interface Answer {
 
 /** How far a tool call is. */
 export type Progress =
-  /** Of a program, which may yet ask for it, run it or refuse it on its own. It can be answered before the program asks. */
+  /** For a program's call: the program may still request a decision, run the call or refuse it. A decision may arrive before the request. */
   | { readonly type: 'proposed' }
   /** An approval is pending. */
   | { readonly type: 'asking' }
   | { readonly type: 'due' }
-  /** The client or its worker has to bring the result. */
+  /** A client or worker provides the result. */
   | { readonly type: 'outside' }
   | { readonly type: 'running'; readonly since: number }
   /** Child threads run it. */
   | { readonly type: 'joining'; readonly since: number }
-  /** It must not run; its result comes with the same write. */
+  /** The call must not run. Its result is logged in the same write. */
   | { readonly type: 'refused'; readonly message: string | null }
   | ({ readonly type: 'done' } & Answer);
 
-/** Usage of nothing. */
+/** Zero usage. */
 export const noUsage: UsageTotals = {
   input_tokens: 0,
   output_tokens: 0,
@@ -272,7 +272,7 @@ export const noUsage: UsageTotals = {
   cost_nano_usd: 0,
 };
 
-/** Why a session ends its turns whose node is gone, as its log says it. */
+/** The reason in the log for turns that ended because the node with the workspace is gone. */
 export const WORKSPACE_LOST = 'workspace_lost';
 
 /** The stop of a turn that ended normally. */
@@ -283,7 +283,7 @@ export function primaryOf(state: SessionState): ThreadState {
   return threadOf(state, state.created.primary_thread_id);
 }
 
-/** A thread that the log has named. */
+/** A thread of the session, which must exist. */
 export function threadOf(state: SessionState, id: string): ThreadState {
   const thread = state.threads.get(id);
   if (thread === undefined) throw new Error(`${state.id} has no thread ${id}`);

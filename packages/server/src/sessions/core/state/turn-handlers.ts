@@ -49,7 +49,7 @@ export const turnHandlers: FrameHandlers = {
     emitResults(thread);
     if (end === 'refusal') forgetTurn(thread);
     if (thread.parentId === null) state.run!.outcome = { end, error, content: thread.turn!.said };
-    // A program keeps what its agents know itself.
+    // A program keeps the histories of its agents itself.
     if (thread.turn!.phase.type === 'program') thread.history = [];
     thread.turn = null;
     thread.hasFailed = end !== 'end_turn' && end !== 'cancelled';
@@ -69,7 +69,7 @@ export const turnHandlers: FrameHandlers = {
     state.firstMessage ??= firstText(content);
     const thread = threadOf(state, threadId!);
     thread.updatedAt = time;
-    // The words are the user's own, what is attached to them need not be.
+    // Only attachments are checked for text commands: the text is the user's own.
     if (is_processed)
       see(
         thread,
@@ -110,7 +110,7 @@ export const turnHandlers: FrameHandlers = {
   'agent.thinking': onThread((thread, { block }) => void thread.blocks.push(block)),
   'agent.block': onThread((thread, { block }) => {
     thread.blocks.push(block);
-    // Its endpoint may have searched the web for the model.
+    // The endpoint may have returned web search results.
     see(thread, [block]);
   }),
   'agent.tool_use': onThread((thread, { kind, runs_at: runsAt, ...use }) => addCall(thread, { ...use, kind, runsAt })),
@@ -147,7 +147,7 @@ export const turnHandlers: FrameHandlers = {
   'agent.thread_context_compacted': onThread((thread, { history }) => {
     thread.history = [...history];
     thread.answerUsage = null;
-    // What was summed up is one with what came before the turn.
+    // After a compaction, the turn begins behind the summary.
     if (thread.turn !== null) thread.turn.historyFrom = history.length;
   }),
 
@@ -177,7 +177,7 @@ export const turnHandlers: FrameHandlers = {
     const purpose = turn.phase.type === 'requesting' ? turn.phase.purpose : 'turn';
     const isAnswer = !isError && purpose === 'turn';
     const isPaused = reason === 'pause_turn' && thread.calls.size === 0;
-    // What failed is still due, a summary too: without it the next request would be the one that does not fit.
+    // A failed request is due again, also a summary: without it the next request would not fit.
     turn.phase = isAnswer && !isPaused ? { type: 'calling' } : { type: 'due', purpose: isError ? purpose : 'turn' };
     if (isError && purpose === 'compaction') turn.compactions--;
     if (!isAnswer) return;

@@ -6,7 +6,7 @@ import { isProgramThread, listProgramRoots } from '../state/program-threads.ts';
 import { openCallsOf, type ThreadState } from '../state/state.ts';
 
 /**
- * Recovers what was under way when the last owner died. Model requests are repeated, as they change nothing outside. A tool
+ * Recovers what was in progress when the last owner died. Model requests are repeated, because they have no side effects. A tool
  * that had started may have done anything, so it is not run again: the model gets an error as its result. Calls that wait for
  * a client still wait.
  */

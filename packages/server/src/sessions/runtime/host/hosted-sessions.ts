@@ -199,7 +199,7 @@ export class HostedSessions {
   }
 
   async #end(sessionId: string, { actor, toolbox, content }: HostedSession): Promise<void> {
-    // What is under way now is lost. The mark stays, so that the next process recovers the session and logs the loss.
+    // Work in progress is lost. The mark stays, so that the next process recovers the session and logs the loss.
     const isLeftOpen = actor.hasOpenProgram;
     actor.drop();
     try {

@@ -62,9 +62,9 @@ export class ProgramDriver {
   /** Its conversation is lost: the next program starts a new one. */
   #isForgetful = false;
   #isDropped = false;
-  /** Something was said to the program that runs. Until then it does not report which conversation it has. */
+  /** A message was sent to the running program. Before that, it does not report the id of its conversation. */
   #isSaid = false;
-  /** Everything was stopped, and no message has arrived since. */
+  /** The session was interrupted, and no message has arrived since. */
   #isHushed = false;
   /** Messages of the log that the program has not been given yet. */
   #unsaid = 0;
@@ -115,7 +115,7 @@ export class ProgramDriver {
     await Promise.all(this.#writes);
   }
 
-  /** Nothing while there is no program. */
+  /** Undefined while no program runs. */
   get vitals(): ProgramVitals | undefined {
     return this.#program?.vitals();
   }
@@ -176,7 +176,7 @@ export class ProgramDriver {
     return isDeepStrictEqual(this.#readStartOptions(), this.#startOptions);
   }
 
-  /** What the program was started with has changed, its definition or its options: the next message starts another one. */
+  /** The definition or the options of the program have changed: the next message starts a new process. */
   #renew(): void {
     if (hasOpenTurn(this.#options.state, this.#root) || this.#program === undefined) return;
     const reason = 'the definition of the agent was changed, which starts the program again with the next message';
@@ -196,7 +196,7 @@ export class ProgramDriver {
     return program;
   }
 
-  /** Also while it works: it holds from the next request on. */
+  /** Changes a running program. The change takes effect with the next model request. */
   #steer(program: Program): void {
     const wanted = steeringOf(this.#options.state, this.#root);
     steer(program, this.#steering, wanted);
@@ -235,7 +235,7 @@ export class ProgramDriver {
     return startOptionsOf(this.#agent.model.id, this.#options.state.metadata);
   }
 
-  /** So many writes wait for the disk and no more, so that a program that says much does not fill the memory. */
+  /** Bounds the writes that wait for the disk, so that a program with much output does not fill the memory. */
   async #read(program: Program): Promise<void> {
     let isOpened = false;
     for await (const events of program.events) {
@@ -282,7 +282,7 @@ export class ProgramDriver {
     await flush();
   }
 
-  /** What has to be recorded before an event is logged: the files after a tool call that may have changed some, and after a turn. */
+  /** The reason to record files before an event is logged: a tool call that may have changed some has ended, or a turn. */
   #toCause(event: ProgramEvent): RecordCause | undefined {
     const { state, files } = this.#options;
     if (files === null || this.#isDropped) return undefined;
@@ -312,7 +312,7 @@ export class ProgramDriver {
   }
 
   /**
-   * Everything was stopped, and reports of stopped sub-agents must not begin a turn: the program would read it in a turn of
+   * After an interrupt, reports of stopped sub-agents must not begin a turn: the program would read them in a turn of
    * its own. Such a turn is not begun here, and is stopped there.
    */
   #isUnwanted(event: ProgramEvent): boolean {
@@ -323,7 +323,7 @@ export class ProgramDriver {
     return isWaking(event) && this.#isHushed && this.#root.turn === null;
   }
 
-  /** What follows is decided on the state, which is ahead of the disk: only too many writes are waited for. */
+  /** Later events are decided on the state in memory, so writes are waited for only if there are too many. */
   async #dispatch(taken: readonly TakenEvent[], change?: WorkspaceChange): Promise<void> {
     if ((taken.length === 0 && change === undefined) || this.#isDropped) return;
     const write: Promise<void> = this.#options.dispatch(taken, change).finally(() => this.#writes.delete(write));

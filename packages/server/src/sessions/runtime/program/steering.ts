@@ -6,7 +6,7 @@ import { agentOf } from '../../core/state/agent-of.ts';
 import type { SessionState, ThreadState } from '../../core/state/state.ts';
 
 /**
- * What can be changed of a program while it runs. The wire allows changes of a session's agent only while the session is idle, and none
+ * Options of a program that can be changed while it runs. The wire allows changes of a session's agent only while the session is idle, and none
  * of its model; metadata can be changed at any time, so these options are there.
  */
 export interface Steering {

@@ -3,7 +3,7 @@ import { type AuditLog, CHAIN_START, type NewAuditEntry, toEntryText } from '../
 import type { Connection, Result, Statement } from '../connection.ts';
 import type { Database } from '../database.ts';
 
-/** The chains of all workspaces. The database computes the hashes, so that a chain is locked only from here to the commit. */
+/** The audit log of all workspaces. The database computes the hashes, so that a chain is locked only from the append to the commit. */
 export function createAuditLog(database: Database): AuditLog {
   return {
     append: async (entries) => {
@@ -50,7 +50,7 @@ export function toAudit(entries: readonly NewAuditEntry[]): Statement {
   return { sql: APPEND, values: [workspaces, sorted.map(({ data }) => toEntryText(data))] };
 }
 
-/** One statement that changes rows, and with it, if it changed any, the entry that records it. */
+/** Runs a statement that changes rows and, if it changed any, appends the entry that records it. */
 export async function writeAudited<Row>(
   database: Database,
   audit: NewAuditEntry | undefined,
@@ -64,7 +64,7 @@ export async function writeAudited<Row>(
   });
 }
 
-/** In a transaction, as its last statement. */
+/** Must run as the last statement of a transaction. */
 export async function appendAudit(connection: Connection, audit: NewAuditEntry | undefined): Promise<void> {
   if (audit !== undefined) await connection.queries([toAudit([audit])]);
 }

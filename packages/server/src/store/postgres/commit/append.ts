@@ -9,15 +9,15 @@ export interface Append {
   readonly frames: readonly EncodedFrame[];
 }
 
-/** What came of it. Null: the fence is not that of the owner, or there is no such session, and nothing was written. */
+/** The result of an append. Null: the fence is not that of the owner, or the session does not exist, and nothing was written. */
 export interface AppendedRow {
   readonly head: number | null;
-  /** The fence of the owner, if it was refused; null if there is no such session. */
+  /** The fence of the owner if the append was rejected; null if the session does not exist. */
   readonly fence: number | null;
   readonly tail_rows: number | null;
 }
 
-/** What the function in the database says when the process has committed something else since. */
+/** The error code of the database function when the process has committed something else since. */
 export const TOKEN_LOST = 'FL001';
 
 /** Every process locks rows in this order, so that two processes never wait for each other. */
@@ -25,13 +25,13 @@ export function inOrder(a: { sessionId: string }, b: { sessionId: string }): num
   return a.sessionId < b.sessionId ? -1 : a.sessionId > b.sessionId ? 1 : 0;
 }
 
-/** Frames of any number of sessions, which have to be in order. The answers are in the same order. */
+/** Appends frames of any number of sessions, which must be sorted. The result rows are in the same order. */
 export function toAppend(appends: readonly Append[], commit?: CommitToken): Statement {
   const { node = null, before = null, token = null } = commit ?? {};
   return { sql: APPEND, values: [...toValues(appends), node, before, token] };
 }
 
-/** With it the append is a whole commit, in one way there and back. */
+/** With a token the append is a whole commit in one round trip. */
 export interface CommitToken {
   readonly node: string;
   readonly before: string;
@@ -76,7 +76,7 @@ function toValues(appends: readonly Append[]): unknown[] {
     parts.at,
     parts.bytes,
     parts.events,
-    // One piece of bytes for all: as a list each would be sent as text of twice the length.
+    // All frames in one piece of bytes: a list would be sent as text of twice the length.
     encodeSegment(appends.flatMap(({ frames }) => frames)),
   ];
 }

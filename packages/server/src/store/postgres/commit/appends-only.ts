@@ -7,7 +7,7 @@ import type { Write } from '../../write.ts';
 import type { Database } from '../database.ts';
 import { type Append, inOrder } from './append.ts';
 
-/** The frames of each session, if the writes are nothing else and each session has one fence: then no record matters. */
+/** The frames of each session if the writes contain nothing else and each session has one fence: then no record has to be read. */
 export function toAppends(writes: readonly Write[]): Append[] | undefined {
   const bySession = new Map<string, Append & { frames: EncodedFrame[] }>();
   for (const write of writes) {
@@ -23,10 +23,10 @@ export function toAppends(writes: readonly Write[]): Append[] | undefined {
   return [...bySession.values()].sort(inOrder);
 }
 
-/** A session with the fence of its owner; none if there is no such session. */
+/** A rejected session with the fence of its owner; null if it does not exist. */
 export type Refusal = readonly [sessionId: string, fence: number | null];
 
-/** What each write has come to. A head is null if the session was refused, and `fences` says why. */
+/** The outcome of each write. A head is null if the session was rejected; `fences` has the reason. */
 export function finishAppends(
   writes: readonly Write[],
   appends: readonly Append[],
@@ -40,7 +40,7 @@ export function finishAppends(
     }),
   );
   return runWrites(writes, (write) => {
-    // The other kinds are not among them.
+    // `toAppends` returns only writes of this kind.
     const { sessionId, fence, frames } = write as Extract<Write, { type: 'append' }>;
     const head = next.get(sessionId);
     if (head === undefined) {
@@ -52,7 +52,7 @@ export function finishAppends(
   });
 }
 
-/** Why sessions were refused, when that was lost with the answer. Undefined if it cannot be found out either. */
+/** Reads why sessions were rejected, if that was lost with the response. Undefined if that fails, too. */
 export async function fencesOf(database: Database, sessionIds: readonly string[]) {
   if (sessionIds.length === 0) return new Map();
   const sql = 'SELECT session_id, fence FROM ~logs WHERE session_id = ANY ($1)';

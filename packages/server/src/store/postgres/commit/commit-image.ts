@@ -26,17 +26,17 @@ export interface SessionImage {
   readonly fence: number;
   readonly head: number;
   readonly inputs: number;
-  /** None if it is in the database already. */
+  /** Absent if the session is in the database already. */
   readonly made?: NewSession;
   readonly patch?: Patch;
   readonly summary?: SessionSummary;
-  /** Behind those of the database. The only thing that is changed in place: nothing is refused after frames are added. */
+  /** Frames to append. The only part that is changed in place: nothing is rejected after frames are added. */
   readonly frames: EncodedFrame[];
 }
 
 export type Patch = SessionPatch & { readonly updatedAt: number };
 
-/** Something of a session: in the database, unless it was `made` by this commit. */
+/** A record of a session. It is in the database unless this commit `made` it. */
 export interface Part<Made> {
   readonly key: number;
   readonly id: string;
@@ -83,7 +83,7 @@ export class CommitImage {
     this.#freeKeys = [...freeKeys];
   }
 
-  /** Does one write, or throws what it is refused for and leaves nothing of it. */
+  /** Runs one write, or throws its rejection and leaves nothing of it. */
   run(write: Write): Appended {
     const undo: Undo = [];
     try {
@@ -120,7 +120,7 @@ export class CommitImage {
     this.sessions.set(id, { key, id, workspaceId, environmentId, made, ...empty }, undo);
   }
 
-  /** What belongs to it is no longer found, because it is looked for with the key. Only work has a name of its own. */
+  /** Records of the session are no longer found, because lookups use its key. Only items of work have ids of their own. */
   #delete(sessionId: string, undo: Undo): void {
     const { key } = this.sessions.get(sessionId)!;
     this.sessions.delete(sessionId, undo);
@@ -202,7 +202,7 @@ export class CommitImage {
   }
 }
 
-/** Where something of a session is found. */
+/** The key of a record of a session in the image. */
 export function at(key: number, id: string): string {
   return `${key} ${id}`;
 }

@@ -5,8 +5,8 @@ import type { Connection, Result, Statement } from '../connection.ts';
 import { at, CommitImage, placeOfDocument, placeOfKey, type SessionImage } from './commit-image.ts';
 
 /**
- * Locks the sessions that writes are about and reads what the writes look at, all sent at once. What is read after a lock
- * is as it is now: each statement sees what was committed before it.
+ * Locks the sessions of the writes and reads the rows that the writes check, all in one round trip. A row that is read after a lock
+ * is current: each statement sees what was committed before it.
  */
 export async function loadImage(connection: Connection, writes: readonly Write[], firstKey: number | undefined) {
   const wanted = toWanted(writes);
@@ -24,7 +24,7 @@ export async function loadImage(connection: Connection, writes: readonly Write[]
 
 type Name = keyof typeof QUERIES;
 
-/** What the writes name, with the session that each belongs to. */
+/** The records that the writes name, each with its session. */
 interface Wanted {
   readonly sessions: Set<string>;
   readonly creates: number;
@@ -138,7 +138,7 @@ interface PartRow {
 
 const NAMED = `unnest($1::text[], $2::text[]) AS g (session_id, id) JOIN ~logs l USING (session_id)`;
 
-/** In the order in which they are sent. */
+/** The queries in the order in which they are sent. */
 const QUERIES = {
   // In the order that every process uses.
   logs: 'SELECT session_id, fence, head FROM ~logs WHERE session_id = ANY ($1) ORDER BY session_id FOR UPDATE',

@@ -14,12 +14,12 @@ export function insertRows(table: string, columns: string, rows: Rows): Statemen
   const values = names.map((name, index) =>
     columns.split(', ')[index]!.endsWith(' json') ? `g.${name}::json` : `g.${name}`,
   );
-  // In the order in which they were given: inputs are numbered by it.
+  // In the given order, because inputs are numbered by it.
   const sql = `INSERT INTO ~${table} (${names.join(', ')}) SELECT ${values.join(', ')} FROM ${toGiven(columns)} ORDER BY g.place`;
   return { sql, values: toLists(rows) };
 }
 
-/** What is not given stays: a patch cannot set anything to null. */
+/** Null values leave a column unchanged: a patch cannot set a column to null. */
 export function updateRows(table: string, where: string, columns: string, also: string | undefined, rows: Rows) {
   if (rows.length === 0) return undefined;
   const given = toGiven(`${columns}, status text, archived_at int8, data json, updated_at int8`);
@@ -65,7 +65,7 @@ export function deleteParts(table: string, parts: readonly { key: number; id: st
   return { sql, values: toLists(parts.map(({ key, id }) => [key, id])) };
 }
 
-/** What has expired, or is to be replaced, makes room. If another process is faster the insert fails, and the commit is retried. */
+/** Deletes expired keys and keys to be replaced. If another process is faster the insert fails, and the commit is retried. */
 export function freeKeys(rows: Rows): Statement | undefined {
   if (rows.length === 0) return undefined;
   const given = toGiven('workspace_id text, key text, replaces bool');

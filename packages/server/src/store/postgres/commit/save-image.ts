@@ -16,7 +16,7 @@ import {
   updateRows,
 } from './rows.ts';
 
-/** JSON of all data that the writes bring, as it was when they were given: it may be changed in the meantime. */
+/** The JSON of all data of the writes, serialised when they were submitted: the objects may change later. */
 export type Texts = ReadonlyMap<object, string>;
 
 export function toTexts(writes: readonly Write[]): Texts {
@@ -54,7 +54,7 @@ function dataOf(change: Change): object[] {
   }
 }
 
-/** What makes the database like the image: one statement for each kind of change that there is, however many rows it has. */
+/** The statements that bring the database to the state of the image: one for each kind of change, for any number of rows. */
 export function toStatements(before: Loaded, image: CommitImage, texts: Texts): Statement[] {
   const sessions = image.sessions.values();
   const byKey = new Map(sessions.map((session) => [session.key, session]));
@@ -161,14 +161,14 @@ export function toStatements(before: Loaded, image: CommitImage, texts: Texts): 
       'workspace_id text, key text, expires_at int8, result json',
       keys.map(({ workspaceId, put }) => [workspaceId, put.key, put.expiresAt, textOf(put.result)]),
     ),
-    // After every row that another node could be waiting for, so that no two wait for each other.
+    // Last, after every row that another node could wait for, to avoid deadlocks.
     image.audit.length === 0 ? undefined : toAudit(image.audit),
     ...toRuns(sessions),
     ...toFrames(sessions),
   ].filter((statement) => statement !== undefined);
 }
 
-/** What was in the database of what can be taken away. */
+/** The rows in the database that a write can delete. */
 export interface Loaded {
   readonly sessionKeys: readonly number[];
   readonly inputs: readonly InputImage[];

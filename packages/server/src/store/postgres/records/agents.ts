@@ -71,7 +71,7 @@ export function createAgents(database: Database, build: Build): Store['agents'] 
     return row && toAgent(row);
   }
 
-  /** Two statements: what is read after the lock is as it is now. */
+  /** Two statements, so that the row read after the lock is current. */
   async function lock(connection: Connection, workspaceId: string, id: string): Promise<AgentRecord> {
     await connection.query('SELECT FROM ~agents WHERE id = $1 FOR UPDATE', [id]);
     return found(await get(connection, workspaceId, id), id);

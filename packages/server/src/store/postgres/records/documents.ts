@@ -27,7 +27,7 @@ export function createDocuments(database: Database, build: Build): Store['docume
     },
 
     change: async (changes, audit) => {
-      // In one order for all callers, so that two of them never wait for each other.
+      // In the same order for all callers, to avoid deadlocks.
       const sorted = changes.toSorted((a, b) => (`${a.kind} ${a.id}` < `${b.kind} ${b.id}` ? -1 : 1));
       await database.transaction(async (connection) => {
         for (const change of sorted) {

@@ -13,10 +13,10 @@ export function createKeys(database: Database): Store['keys'] {
         const { count } = await database.write(PUT, values);
         const record = await get(workspaceId, key);
         if (record !== undefined) return { isNew: count > 0, record };
-        // It was put, and has run out already.
+        // The key was stored, and has expired already.
         if (count > 0)
           return { isNew: true, record: { workspaceId, key, expiresAt, result: parseData(values[3] as string) } };
-        // What was there has expired between the two.
+        // The existing key expired between the two statements.
       }
     },
   };

@@ -42,7 +42,7 @@ export function createWorks(database: Database, build: Build): Store['works'] {
 }
 
 const ABANDONED = `w.state IN ('starting', 'active') AND w.leased_until <= @now`;
-// Of many concurrent workers each takes another item: an item that is being taken is skipped.
+// Concurrent workers take different items: an item that is being taken is skipped.
 const CLAIM = `
   UPDATE ~works SET state = 'queued', claimed_at = @now, leased_until = NULL, revision = revision + 1
   WHERE id = (

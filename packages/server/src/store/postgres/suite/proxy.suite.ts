@@ -1,21 +1,21 @@
 import { createServer, connect as connectTo, type AddressInfo, type Socket } from 'node:net';
 
-/** A way to the database that can be cut at a chosen moment. */
+/** A proxy before the database that can break connections at a chosen moment. */
 export interface Proxy {
   readonly url: string;
-  /** How often something was done to a connection. */
+  /** Number of actions on connections. */
   readonly cuts: number;
-  /** Once: the database gets what has this text, and when its answer has that text it is dropped, and the connection is cut. */
+  /** Once: a request with this text reaches the database; its response with that text is dropped and the connection is cut. */
   loseAnswer(request: string, answer: string): void;
   /**
-   * Once: what has this text stays on the way, and for its sender the way is cut. Gives back what lets it arrive, which
+   * Once: a request with this text is held back, and its sender is disconnected. Returns the function that delivers it, which
    * resolves when the database has answered.
    */
   delay(request: string): () => Promise<void>;
   /** Existing connections stay; new ones are refused until the proxy is opened again. */
   shut(): void;
   open(): void;
-  /** Existing connections receive nothing any more, and no error. */
+  /** Existing connections receive nothing from now on, and no error. */
   freeze(): void;
   /** Cuts all. */
   cut(): void;

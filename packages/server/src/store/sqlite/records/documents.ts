@@ -13,7 +13,7 @@ export function createDocuments(database: Database, append: AppendAudit, clock: 
   return {
     get: async (kind, id) => get(kind, id),
 
-    // Each is a look into the same process: together they would be no faster.
+    // Each query runs in this process, so a combined query would not be faster.
     getAll: async (kind, ids) => [...new Set(ids)].flatMap((id) => get(kind, id) ?? []),
 
     put: async (document, audit) =>

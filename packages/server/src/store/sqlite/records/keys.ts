@@ -15,7 +15,7 @@ export function createKeys(database: Database, clock: Clock): Store['keys'] {
   };
 }
 
-/** Whether it was put: not while the key is taken. */
+/** Stores a key unless it is in use. Returns whether it was stored. */
 export function putKey(
   database: Database,
   clock: Clock,

@@ -54,7 +54,7 @@ export function createWorks(database: Database, clock: Clock): Store['works'] {
   }
 }
 
-/** Within a write. Does nothing if the session has an item that is enough. */
+/** Called within a write. Does nothing if the session has an open item. */
 export function enqueueWork(database: Database, at: { key: number; sessionId: string }, work: NewWork): void {
   if (database.prepare(FIND_OPEN).get(at.key) !== undefined) return;
   checkNew(firstRow(database, build.selectFrom('works').select('id').where('id', '=', work.id)), work.id);
@@ -68,7 +68,7 @@ const ENQUEUE = `
   INSERT INTO works (id, workspace_id, environment_id, session_key, session_id, state, revision, created_at, data)
   SELECT ?1, workspace_id, environment_id, key, id, 'queued', 1, ?2, ?3 FROM sessions WHERE key = ?4`;
 const ABANDONED = `w.state IN ('starting', 'active') AND w.leased_until <= ?`;
-// Polls come all the time, and building a query takes longer than running it.
+// Written in SQL: polls are frequent, and building a query takes longer than running it.
 const FIRST = `
   SELECT w.id FROM works w JOIN sessions s ON s.key = w.session_key
   WHERE w.environment_id = ? AND w.workspace_id = ? AND w.state <> 'stopped' AND s.status <> 'terminated'

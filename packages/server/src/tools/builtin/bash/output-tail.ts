@@ -24,7 +24,7 @@ export class OutputTail {
     }
   }
 
-  /** What was said before the mark, and what stands in it. What came after it stays, for the next command. */
+  /** Takes the output before the mark, and the value in the mark. Output after the mark is kept for the next command. */
   takeUntilMark(name: string): { text: string; value: string } | undefined {
     const begin = Buffer.from(`\0${name}:`);
     const [before = EMPTY, last = EMPTY] =
@@ -41,7 +41,7 @@ export class OutputTail {
     return { text, value };
   }
 
-  /** Everything. */
+  /** Takes the whole output. */
   take(): string {
     const text = toText(Buffer.concat(this.#chunks), this.#bytesMax, this.#isCut);
     this.#reset([]);
@@ -75,6 +75,6 @@ function dropHalfCharacter(bytes: Buffer): Buffer {
   return bytes.subarray(at);
 }
 
-/** What terminals take as colours and movements. */
+/** Escape sequences of terminals for colours and cursor movements. */
 // oxlint-disable-next-line no-control-regex -- it begins with the escape character
 const COLOURS = /\u001b\[[0-9;?]*[ -/]*[@-~]/g;

@@ -29,7 +29,7 @@ export interface ShellCommand {
 /** After anything but `exited` the shell is gone. */
 export type ShellOutcome = { readonly output: string } & (
   | { readonly type: 'exited'; readonly status: number }
-  /** By the command itself: `exit`, `exec`, a signal. */
+  /** The command ended the shell: `exit`, `exec`, or a signal. */
   | { readonly type: 'ended'; readonly status: number }
   | { readonly type: 'timed_out' }
   | { readonly type: 'interrupted' }
@@ -170,7 +170,7 @@ async function startBash(
 
 const COMMAND_FD = 3;
 
-/** By this everything that a shell started is found, wherever it has moved. */
+/** Marks all processes that a shell started, so that they are found in any process group. */
 const SHELL_VARIABLE = `${MARKER_PREFIX}SHELL`;
 
 /**

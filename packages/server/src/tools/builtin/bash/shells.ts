@@ -11,7 +11,7 @@ export interface BashInput {
   readonly timeout_ms?: number | null | undefined;
 }
 
-/** What a shell needs of the session that it is started for. */
+/** The parts of a session that a shell needs. */
 export interface ShellContext {
   readonly threadId: string;
   readonly signal: AbortSignal;

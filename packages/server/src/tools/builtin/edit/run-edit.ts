@@ -29,7 +29,7 @@ export async function runEdit(input: EditInput, { files, workspace, limits, sign
 /** Searched as bytes, which in UTF-8 finds the same as characters and takes a fraction of the memory. */
 function countPlaces(content: Buffer, old: string): number {
   const wanted = Buffer.from(old);
-  // Half of a pair of surrogates has no bytes of its own: it would be taken for the sign that stands for such.
+  // Half a surrogate pair cannot be encoded: it would match the replacement character.
   if (wanted.toString() !== old) return 0;
   let count = 0;
   for (let at = content.indexOf(wanted); at !== -1; at = content.indexOf(wanted, at + wanted.length)) count++;

@@ -160,11 +160,11 @@ async function keepLooks(handle: FileHandle, like: NonNullable<ResolvedPath['sta
       if (!isCode(error, 'EPERM', 'EINVAL')) throw error;
     }
   }
-  // Not the bits that make a program run as its owner: an agent would have it run as the user of the server.
+  // Without setuid and setgid: the file would run as the user of the server.
   await handle.chmod(like.mode & 0o777);
 }
 
-/** What is written back must not have lost bytes. */
+/** Rejects files whose bytes would change when they are written back. */
 function checkText(bytes: Buffer, path: string): Buffer {
   if (isUtf8(bytes)) return bytes;
   throw new ToolFailure(`${path} is not a text file in UTF-8: use bash to change it`);

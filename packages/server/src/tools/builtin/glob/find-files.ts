@@ -4,7 +4,7 @@ import { isOutOfReach, isSkipped, type WalkEnd } from '../../workspace/walk.ts';
 import type { SearchTime } from '../search/search-time.ts';
 import type { GlobPattern, GlobPlaces } from './glob-pattern.ts';
 
-/** What to find, and how much may be looked at. */
+/** What to find, and the limit of visited entries. */
 export interface FindFilesOptions {
   readonly glob: GlobPattern;
   readonly time: SearchTime;

@@ -16,11 +16,11 @@ import type { ToolLimits } from '../../tool-limits.ts';
  * if (inside !== undefined) glob.fits(inside, 'main.ts'); // true
  */
 export class GlobPattern {
-  /** Where the names below the directory begin that is searched. */
+  /** The state for names directly below the searched directory. */
   readonly start: GlobPlaces;
   /** The parts of all alternatives, one alternative after the other, each with its end. */
   readonly #parts: readonly (Part | 'end')[];
-  /** By part: whether nothing has to follow before the end of its alternative. */
+  /** For each part: whether it may be the last one of its alternative. */
   readonly #isLast: readonly boolean[];
 
   constructor(pattern: string, bounds: GlobBounds) {
@@ -62,7 +62,7 @@ export class GlobPattern {
     const reached = new Set<number>();
     for (const place of places) {
       let at = place;
-      // What follows a place that was reached before was reached with it.
+      // The states that follow a known state are known, too.
       while (!reached.has(at)) {
         reached.add(at);
         if (this.#parts[at] === '**') at++;
@@ -84,7 +84,7 @@ type Part = '**' | NamePart;
 interface NamePart {
   readonly begin: string;
   readonly end: string;
-  /** What is between them; null: nothing may be. */
+  /** The tokens between them; null: there are none. */
   readonly middle: readonly Token[] | null;
 }
 
@@ -142,7 +142,7 @@ function findGroup(pattern: string): { before: string; options: string[]; after:
   return undefined;
 }
 
-/** What stands between commas up to the closing brace; `undefined` where none closes. */
+/** The alternatives up to the closing brace; `undefined` without one. */
 function readOptions(pattern: string, begin: number): { texts: string[]; end: number } | undefined {
   const texts: string[] = [];
   let depth = 0;
@@ -189,7 +189,7 @@ function toNamePart(tokens: readonly Token[]): NamePart {
   };
 }
 
-/** Half of a character could match half of one in a name. */
+/** Half a surrogate pair could match half a pair in a name. */
 function isPlain(token: Token): boolean {
   return token.type === 'literal' && !/^\p{Surrogate}$/u.test(token.character);
 }

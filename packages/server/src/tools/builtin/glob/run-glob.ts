@@ -54,7 +54,7 @@ class Newest {
   readonly #bytesMax: number;
   #found: { path: string; mtimeMs: number }[] = [];
   #count = 0;
-  /** What is older is not among the newest. */
+  /** Older files are not among the newest ones that are kept. */
   #oldestMs = Number.NEGATIVE_INFINITY;
 
   constructor({ globResultsMax, globOutputBytesMax }: ToolLimits) {

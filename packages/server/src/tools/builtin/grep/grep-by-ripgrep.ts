@@ -35,14 +35,14 @@ export async function grepByRipgrep(ripgrep: string, request: GrepRequest): Prom
 const FORM =
   '--no-config --color never --no-heading --with-filename --line-number --sort path --hidden --no-ignore --no-follow --no-messages';
 
-/** What ripgrep gives when the pattern is none. */
+/** Exit code of ripgrep for an invalid pattern. */
 const FAILED = 2;
 
 async function start(ripgrep: string, args: readonly string[], cwd: string): Promise<ChildProcess | undefined> {
   try {
     return await startProgram(ripgrep, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
   } catch {
-    // Not a program, or none can be started now: our own search needs none.
+    // ripgrep cannot be started: the built-in search is used.
     return undefined;
   }
 }

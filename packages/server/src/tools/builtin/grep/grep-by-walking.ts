@@ -71,7 +71,7 @@ export async function grepByWalking({ directory, file, pattern, signal, limits }
     return lines;
   }
 
-  /** Nothing of what is not a file, too large, or gone. */
+  /** Skips entries that are not files, too large, or deleted. */
   async function withFile(
     holder: Directory,
     name: string,

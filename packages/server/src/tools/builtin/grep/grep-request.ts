@@ -1,7 +1,7 @@
 import type { ToolLimits } from '../../tool-limits.ts';
 import type { Directory } from '../../workspace/directory.ts';
 
-/** One search: where, for what, and within which bounds. */
+/** One search: the path, the pattern and the limits. */
 export interface GrepRequest {
   readonly directory: Directory;
   /** Searches this one only. */
@@ -12,7 +12,7 @@ export interface GrepRequest {
   readonly limits: ToolLimits;
 }
 
-/** What a search found, in lines of `path:number:text`. */
+/** The result of a search, in lines of `path:number:text`. */
 export interface GrepFound {
   readonly lines: string;
   readonly remarks: readonly string[];

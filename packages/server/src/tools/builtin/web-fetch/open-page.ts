@@ -23,7 +23,7 @@ export async function openPage({ url, address, connectMs, signal }: PageRequest)
     method: 'GET',
     agent: false,
     headers: { host: url.host, ...HEADERS },
-    // Whose certificate it has to be; addresses have none here.
+    // The name in the certificate; an address has none.
     servername: isIP(hostname) === 0 ? hostname : '',
     signal,
   };

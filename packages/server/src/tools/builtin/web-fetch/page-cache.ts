@@ -1,7 +1,7 @@
 import type { Clock } from '../../../base/clock.ts';
 import type { ToolLimits } from '../../tool-limits.ts';
 
-/** What one thread has fetched. The oldest go when there are too many. */
+/** Pages that one thread has fetched. The oldest are dropped above the limit. */
 export class PageCache {
   readonly #clock: Clock;
   readonly #limits: ToolLimits;

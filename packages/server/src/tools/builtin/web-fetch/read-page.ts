@@ -61,7 +61,7 @@ const UNPACKERS: { readonly [encoding: string]: (() => Transform) | undefined } 
   br: createBrotliDecompress,
 };
 
-/** What is counted is what comes out of unpacking: a small page can unpack to all the memory there is. */
+/** Counts decompressed bytes: a small page can decompress to any size. */
 async function readBytes(stream: Readable, bytesMax: number): Promise<{ bytes: Buffer; isCut: boolean }> {
   const collector = new ByteCollector(bytesMax);
   let isCut = false;

@@ -5,13 +5,13 @@ export class TextFlow {
   /** Many pieces each: joining all of them at the end would take too long at once. */
   readonly #parts: string[] = [];
   #length = 0;
-  /** What is due before the next word; of several only the strongest is written. */
+  /** The pending line breaks before the next word; only the largest number is written. */
   #newlines = 0;
   #hasSpace = false;
   #prefix = '';
   #preformatted = 0;
 
-  /** Of what was written so far. */
+  /** Length of the text written so far. */
   get length(): number {
     return this.#length;
   }
@@ -66,7 +66,7 @@ export class TextFlow {
 }
 
 const PART_CHARS = 64 * 1024;
-/** The one that does not break is one too. */
+/** Includes the no-break space. */
 const SPACES = /[\s\u00a0]+/g;
 const HEADINGS = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6'];
 const PARAGRAPHS = new Set([

@@ -7,11 +7,11 @@ export interface ShownUrl {
   /** As `toShownUrl` writes it. */
   readonly url: string;
   readonly source: 'user_input' | 'client_tool_results' | 'server_tool_results';
-  /** Whose result it was. */
+  /** The tool whose result contained the URL. */
   readonly tool?: string | undefined;
 }
 
-/** Everything that the session was shown so far. */
+/** Reads all URLs that appeared in the session so far. */
 export type ReadShownUrls = () => Promise<Iterable<ShownUrl>>;
 
 /**
@@ -32,7 +32,7 @@ export function readUrlSources(config: JsonObject, readShown: ReadShownUrls): (u
   };
 }
 
-/** The same address however it was written: without its fragment, and with the slash of an empty path. */
+/** The normalised form of a URL: without its fragment, and with a slash as empty path. */
 export function toShownUrl(url: URL): string {
   const plain = new URL(url.href);
   plain.hash = '';

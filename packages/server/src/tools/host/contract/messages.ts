@@ -18,7 +18,7 @@ export type HostCall =
       readonly programs: HostPrograms;
       /** Variables of shells beside those of the host. */
       readonly environment: Readonly<Record<string, string>>;
-      /** Those that differ from `limits`. */
+      /** Limits that differ from the defaults. */
       readonly limits: Partial<ToolLimits>;
     }
   | { readonly type: 'run'; readonly threadId: string; readonly tool: WorkspaceToolName; readonly input: Json }

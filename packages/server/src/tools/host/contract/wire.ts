@@ -35,7 +35,7 @@ export class MessageReader {
       if (bytes > this.#bytesMax) throw new MessageTooLarge(bytes, this.#bytesMax);
       this.#lengthFilled = 0;
       this.#messageFilled = 0;
-      // One piece from the beginning: pieces as they come, of one byte each, would take a hundred times as much memory.
+      // Allocated at once: collecting chunks of one byte would take a hundred times as much memory.
       this.#message = Buffer.allocUnsafeSlow(bytes);
     }
     return taken;

@@ -31,7 +31,7 @@ export async function serve(input: Readable, output: Writable): Promise<void> {
   function take(request: HostRequest): void {
     if (request.type === 'open') session = openSession(request, shells);
     if (request.type === 'cancel') calls.get(request.id)?.abort();
-    // What fails here is a mistake of ours. The process ends with it, which is an error result of all calls.
+    // A failure here is a defect: the process ends, which is an error result of all calls.
     else inBackground(answer(request), crash);
   }
 
@@ -46,7 +46,7 @@ export async function serve(input: Readable, output: Writable): Promise<void> {
   }
 }
 
-/** What the tools of the session share. */
+/** The context that all tools of the session share. */
 type Session = Omit<HostContext, 'threadId' | 'signal'>;
 type Result = Pick<HostAnswer, 'text' | 'isError'>;
 

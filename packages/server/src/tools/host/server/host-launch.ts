@@ -20,11 +20,11 @@ export interface HostLauncherOptions {
   readonly isNetworkLimited: boolean;
   readonly findProgram: FindProgram;
   readonly limits: ToolLimits;
-  /** What the sandbox has beside the workspace; by default nothing, and the workspace is writable. */
+  /** Further mounts of the sandbox; by default none, and the workspace is writable. */
   readonly openMounts?: (() => Promise<HostMounts>) | undefined;
 }
 
-/** What the sandbox of a session has beside its workspace. */
+/** Mounts of the sandbox of a session beside its workspace. */
 export type HostMounts = Pick<LaunchRequest, 'covers'> & {
   readonly isWritable: boolean;
   readonly readOnlyPaths: NonNullable<LaunchRequest['readOnlyPaths']>;

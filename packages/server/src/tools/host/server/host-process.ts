@@ -17,7 +17,7 @@ export interface HostProcessOptions {
 
 export interface HostProcessEvents {
   readonly onMessage: (message: Buffer) => void;
-  /** It exited, or does what no tool host does. Called once or more; kill it then. */
+  /** Called when the process has exited or violated the protocol, possibly several times. The receiver must kill it. */
   readonly onProblem: (reason: string) => void;
 }
 
@@ -99,7 +99,7 @@ export class HostProcess {
     // Its last answers may still be in the pipes.
     await settlesWithin(closed, DRAIN_MS);
     onProblem(explainExit(code, signal, this.#complaint));
-    // What it started may have left its group, and without a sandbox lives on.
+    // Processes that left its group would survive without a sandbox.
     this.kill();
     await this.#killed;
   }
@@ -118,7 +118,7 @@ export class HostProcess {
   }
 }
 
-/** By this everything that a host started is found, wherever it has moved. */
+/** Marks all processes that a host started, so that they are found in any process group. */
 const HOST_VARIABLE = `${MARKER_PREFIX}HOST`;
 const DRAIN_MS = 500;
 const COMPLAINT_CHARS = 4_000;

@@ -22,7 +22,7 @@ export async function openHostSandbox(options: BubblewrapOptions): Promise<Sandb
 
 async function tryNode(sandbox: Sandbox): Promise<string | undefined> {
   const { node, readOnlyPaths } = findSandboxedProgram();
-  // It looks at no workspace, so any directory will do.
+  // The check does not use the workspace, so any directory works.
   const workspace = dirname(findHostProgram().main);
   const launch = sandbox.launch({
     program: node,

@@ -9,7 +9,7 @@ export class SessionHosts {
 
   constructor(create: (worktreeOwner: string | null) => ToolHost) {
     this.#create = create;
-    // Also without a call: what is asked of a closed session fails with it.
+    // Created without a call, so that requests to a closed session fail.
     this.#hosts.set(null, create(null));
   }
 

@@ -16,7 +16,7 @@ export interface ToolHostOptions {
   readonly hosts: ToolHosts;
   readonly launcher: HostLauncher;
   readonly limits: ToolLimits;
-  /** Those of the limits that are not as usual. */
+  /** Limits that differ from the defaults. */
   readonly changedLimits?: Partial<ToolLimits> | undefined;
   readonly clock?: Clock | undefined;
   /** The workspace of the API that the session belongs to. */
@@ -91,7 +91,7 @@ export class ToolHost implements LiveHost {
   /** Ends the shell of a thread, if there is one. */
   async closeThread(threadId: string): Promise<void> {
     const { toolHostCallMs: timeoutMs } = this.#options.limits;
-    // Where it fails the process has ended, and the shell with it.
+    // If this fails, the process has ended, and the shell with it.
     await this.#process?.connection.call({ type: 'close_thread', threadId }, { timeoutMs }).catch(() => undefined);
   }
 

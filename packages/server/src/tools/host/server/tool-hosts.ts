@@ -31,9 +31,9 @@ export class ToolHosts {
   readonly #limits: ToolLimits;
   readonly #clock: Clock;
   readonly #taken = new Set<Place>();
-  /** Those whose hosts are being evicted. */
+  /** Places whose hosts are being evicted. */
   readonly #leaving = new Set<Place>();
-  /** Those that wait for a place, the first one first. */
+  /** Sessions that wait for a place, in order. */
   readonly #waiting: Waiter[] = [];
   readonly #sandboxes = new Map<string, Promise<SandboxState>>();
   #looking: NodeJS.Timeout | undefined;

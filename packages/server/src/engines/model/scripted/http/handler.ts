@@ -14,7 +14,7 @@ import { type HttpProblem, sendJson, sendProblem, sendRefusal } from './send-jso
 /** Options of the HTTP handler of the scripted model. */
 export interface ScriptedHandlerOptions {
   model: ScriptedModel;
-  /** What all paths begin with, such as `/scripted` where the model is part of another server. */
+  /** The prefix of all paths, such as `/scripted` if the model is part of another server. */
   basePath?: string | undefined;
   bodyBytesMax?: number | undefined;
   lingerMs?: number | undefined;
@@ -37,7 +37,7 @@ export function createScriptedHandler(options: ScriptedHandlerOptions): Scripted
     const asked = readTarget(request, basePath);
     const api = asked !== undefined && isResponsesPath(asked.path) ? responsesApi : messagesApi;
     answer({ request, response, room, asked, api }).catch((error: unknown) => {
-      // What the model refuses is an error of the caller.
+      // A request that the model rejects is an error of the caller.
       if (isRefusal(error)) return sendRefusal(response, api, error.failure);
       onError(toError(error));
       sendInternalError(response, api, toError(error));
@@ -112,7 +112,7 @@ function findRoute(path: string): Route | undefined {
 
 const RESPONSES = '/v1/responses';
 
-/** Also the paths below, which do not exist here: their errors have the envelope of that API. */
+/** Includes unknown paths below: their errors have the envelope of the Responses API. */
 function isResponsesPath(path: string): boolean {
   return path === RESPONSES || path.startsWith(`${RESPONSES}/`);
 }

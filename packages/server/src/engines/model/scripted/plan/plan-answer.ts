@@ -10,10 +10,10 @@ import { planMessage } from './plan-message.ts';
 import { planRefusal } from './plan-refusal.ts';
 import type { FailStep, Script, Turn } from '../script/script.ts';
 
-/** What an answer is planned from. */
+/** The input of a plan. */
 export interface AnswerInput {
   script: Script;
-  /** As it came. */
+  /** The request as it arrived. */
   asked: Conversation;
   /** Without the text of the script. */
   conversation: Conversation;
@@ -23,7 +23,7 @@ export interface AnswerInput {
   countAttempt: (request: string) => number;
 }
 
-/** What the script answers to this request. The same input gives the same plan. */
+/** Plans the response of the script to a request. The same input gives the same plan. */
 export function* planAnswer(input: AnswerInput): Generator<void, Plan> {
   const { script, asked, conversation, agent, countAttempt } = input;
   const seed = digest('answer', script.digest, agent, asked.digest);

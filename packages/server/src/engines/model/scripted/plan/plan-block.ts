@@ -10,13 +10,13 @@ export type BlockStep = Extract<Step, { type: 'think' | 'say' } | { type: 'call'
 export interface PlannedBlock {
   /** The block as it starts: its content comes in deltas. */
   readonly start: ContentBlock;
-  /** Of the whole block, for counting tokens. */
+  /** Characters of the whole block, for counting tokens. */
   readonly chars: number;
   /** Wait before every delta but the first. */
   readonly everyMs: number;
   readonly pieces: readonly string[];
   readonly toDelta: (piece: string) => BlockDelta;
-  /** Behind the pieces. */
+  /** The delta after the pieces. */
   readonly last?: BlockDelta;
 }
 

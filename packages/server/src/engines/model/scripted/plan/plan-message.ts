@@ -10,11 +10,11 @@ import { type BlockStep, type PlannedBlock, planBlock } from './plan-block.ts';
 import type { ClaimedUsage, Step, Turn } from '../script/script.ts';
 import type { Message, MessagesEvent, PingEvent, StopReason, Usage } from '../wire.ts';
 
-/** What a message is planned from. */
+/** The input of a planned message. */
 export interface MessageInput {
   /** At most one cut or failure, at the end. */
   steps: Turn;
-  /** What ids and signatures are made from. */
+  /** The seed of ids and signatures. */
   seed: string;
   asked: Conversation;
   usage: ClaimedUsage;
@@ -59,7 +59,7 @@ export function* planMessage({
 
   function* addBlock({ start, pieces, everyMs, toDelta, last }: PlannedBlock): Generator<void, void> {
     add({ type: 'content_block_start', index, content_block: start });
-    // Where the real API has its first sign of life.
+    // The real API sends a ping at this position.
     if (index === 0) add({ type: 'ping' });
     for (const [at, piece] of pieces.entries()) {
       add({ type: 'content_block_delta', index, delta: toDelta(piece) }, at === 0 ? 0 : everyMs);

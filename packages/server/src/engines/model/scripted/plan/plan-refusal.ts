@@ -1,7 +1,7 @@
 import { errorTypeOf, type Refusal } from '../failure.ts';
 import type { Plan } from './plan.ts';
 
-/** What an error response is planned from. */
+/** The input of a planned error response. */
 export interface RefusalInput {
   status: number;
   message: string;

@@ -21,7 +21,7 @@ interface Parts {
   readonly startOf: (part: number) => number;
 }
 
-/** Each word with the space behind it. Space at the beginning is a part as well. */
+/** Splits a text into words, each with the space behind it. Leading space is a part of its own. */
 function* findWords(text: string): Generator<void, Parts> {
   const stride = new Stride();
   const starts = text === '' ? [] : [0];

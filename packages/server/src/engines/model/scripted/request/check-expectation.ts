@@ -18,7 +18,7 @@ export function checkExpectation(step: ExpectStep, given: Expectable, path: stri
   checkResults(step, given.results, path, budget);
 }
 
-/** What expectations are compared with, found once: a turn may have a thousand of them. */
+/** The values that expectations are compared with, computed once: a turn may have a thousand expectations. */
 export class Expectable {
   readonly #conversation: Conversation;
   #texts: readonly string[] | undefined;
@@ -67,7 +67,7 @@ function checkResults(
   throw new InvalidInput(`${path}.is_error`, isError ? 'no result is an error' : 'a result is an error');
 }
 
-/** Everything that reached the model as text: the system prompt, all that was said, all results. */
+/** All text that the model received: the system prompt, messages and results. */
 function textsOf({ system, messages }: Conversation): string[] {
   const blocks = messages.flatMap((message) => message.blocks);
   return [...system, ...blocks.flatMap((block) => ('text' in block ? [block.text] : []))];

@@ -113,7 +113,7 @@ function readResultText(value: unknown, path: string): string {
   return texts.join('\n');
 }
 
-/** Some entries are whole toolsets, which have other names or none. */
+/** Some entries are toolsets, which have other names or none. */
 function readToolName({ name }: Fields): string[] {
   return typeof name === 'string' ? [name] : [];
 }

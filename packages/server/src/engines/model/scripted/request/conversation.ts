@@ -7,7 +7,7 @@ export interface Conversation {
   readonly system: readonly string[];
   readonly messages: readonly ConversationMessage[];
   readonly tools: readonly string[];
-  /** Those that take a text instead of JSON. */
+  /** Tools whose input is text instead of JSON. */
   readonly freeformTools: ReadonlySet<string>;
   /** Length of the descriptions of all tools, for counting tokens. */
   readonly toolsChars: number;
@@ -61,7 +61,7 @@ export function newestUserContent({ messages }: Conversation): string {
   return contentOf(messages.findLast(({ role }) => role === 'user'));
 }
 
-/** The same of all user messages. */
+/** The content of all user messages. */
 export function allUserContent({ messages }: Conversation): string {
   return messages
     .filter(({ role }) => role === 'user')

@@ -12,7 +12,7 @@ export function countTokens({ system, messages, toolsChars }: Conversation): num
   return toTokens(chars);
 }
 
-/** The same formula for what the model says. */
+/** The same formula for the output of the model. */
 export function toTokens(chars: number): number {
   return Math.max(1, Math.ceil(chars / 4));
 }

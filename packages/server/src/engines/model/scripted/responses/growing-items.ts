@@ -23,7 +23,7 @@ export interface GrowingItem {
 
 /** Where an item stands. */
 export interface ItemPlace {
-  /** Of the response. */
+  /** The id of the response. */
   readonly id: string;
   readonly index: number;
   /** Tools that take a text. */

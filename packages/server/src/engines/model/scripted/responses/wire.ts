@@ -26,7 +26,7 @@ export interface Response {
 /** An item of a response. */
 export type OutputItem = ReasoningItem | MessageItem | FunctionCallItem | CustomToolCallItem;
 
-/** What the model thinks, as a summary. */
+/** The thinking of the model, as a summary. */
 export interface ReasoningItem {
   type: 'reasoning';
   id: string;
@@ -35,7 +35,7 @@ export interface ReasoningItem {
   encrypted_content: string;
 }
 
-/** What the model says. */
+/** The text of the model. */
 export interface MessageItem {
   type: 'message';
   id: string;

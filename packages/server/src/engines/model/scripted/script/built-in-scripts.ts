@@ -15,7 +15,7 @@ export function listBuiltIns(): string[] {
   return Object.keys(sources).sort();
 }
 
-/** Each is checked when it plays first: most processes play one or two. */
+/** A script is checked when it is first played: most processes play one or two. */
 const checked = new Map<string, Script>();
 
 const sources: Readonly<Record<string, unknown>> = {

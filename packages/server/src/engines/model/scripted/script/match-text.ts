@@ -17,8 +17,8 @@ export function matchText(source: string, text: string, path: string, budget: Wo
 }
 
 /**
- * What the expression finds last: its first group, or all of it where it has none. Nothing if it finds nothing. It looks at
- * one line at a time, from the last one up: to find all matches in a long text may take the square of its length.
+ * The last match of the expression: its first group, or the whole match without groups; undefined without a match. It searches
+ * one line at a time, from the last one up: finding all matches in a long text may take quadratic time.
  */
 export function findText(source: string, text: string, path: string, budget: WorkBudget): string {
   return orInvalidInput(path, () => {
@@ -42,7 +42,7 @@ export function holdsText(text: string, wanted: string, path: string, budget: Wo
 export function compileMatch(source: string): BoundedPattern {
   const known = kept.get(source);
   const pattern = known ?? compileBounded(source);
-  // The one that was not used for longest goes first.
+  // The least recently used one is dropped first.
   kept.delete(source);
   kept.set(source, pattern);
   const [oldest] = kept.keys();

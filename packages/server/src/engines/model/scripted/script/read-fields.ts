@@ -61,7 +61,7 @@ export function readTexts(value: unknown, path: string, max: number): string[] {
   return readList(value, path, { max }).map((item, index) => readText(item, `${path}[${index}]`));
 }
 
-/** What is misspelt would otherwise be ignored, and the script would play something else than it says. */
+/** Rejects unknown fields: a misspelt field would be ignored, and the script would not play as written. */
 export function refuseOthers(fields: Fields, path: string, known: readonly string[]): void {
   const other = Object.keys(fields).find((key) => !known.includes(key));
   if (other === undefined) return;

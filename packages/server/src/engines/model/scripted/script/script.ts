@@ -7,7 +7,7 @@ export type Script = (
   | { readonly type: 'when'; readonly cases: readonly Case[]; readonly otherwise: Turn | undefined }
 ) & { readonly usage: ClaimedUsage; readonly digest: string };
 
-/** What one request is answered with, step by step. */
+/** The steps of the response to one request. */
 export type Turn = readonly Step[];
 
 /** Plays when the regular expression `match` finds something in the newest user content. */
