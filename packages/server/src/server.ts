@@ -196,8 +196,8 @@ async function start(
   const programOf = (model: string) => showFilesToPrograms(findEngine(model), files, onProblem);
   const agents = createAgents({ store, clock, ids, checkModel: checks.checkModel });
   const environments = createEnvironments({ store, clock, ids });
-  const shared = { hosts: new ToolHosts(), mcpSlots: new ConnectionSlots() };
-  const tools = { allowUnsandboxedBash, allowedPrivateHosts, strictNetwork, ...shared };
+  const pools = { hosts: new ToolHosts(), mcpSlots: new ConnectionSlots() };
+  const tools = { allowUnsandboxedBash, allowedPrivateHosts, strictNetwork, ...pools };
   const sessions = createSessions({
     store,
     log,
