@@ -58,6 +58,7 @@ export async function openDownloads() {
       }),
       onProblem: console.error,
     }),
+    owner: 'wrkspc_1',
     trusted: world.certificate,
     environment: {},
   }));

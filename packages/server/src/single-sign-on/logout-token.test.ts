@@ -12,7 +12,7 @@ it('[ID203] keys of a provider that have more than 1 MiB are not read to their e
   let sent = 0;
   const server = createServer((_, response) => {
     response.setHeader('content-type', 'application/json');
-    const part = `${' '.repeat(64 * 1024)}`;
+    const part = ' '.repeat(64 * 1024);
     const send = () => {
       while (!response.destroyed && sent < 64 * signOnLimits.responseBytesMax) {
         sent += part.length;
