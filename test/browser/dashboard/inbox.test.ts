@@ -188,7 +188,7 @@ it('[Z410, Z411, Z412] a rule created in the card is kept and enforced by the se
   await page.reload();
   const rules = page.getByRole('region', { name: 'Approval rules' });
   expect(await rules.locator('tr').textContent()).toContain(
-    'bash(command: echo npm test*)tester in every sessionby first key',
+    'bash(command: echo npm test*)tester in every session of testerby first key',
   );
   await rules.getByRole('button', { name: 'Revoke bash(command: echo npm test*)' }).click();
   await rules.waitFor({ state: 'detached' });

@@ -55,7 +55,13 @@ export function RuleList() {
 
 function describeScope({ scope, agent_name: name }: StandingRule): string {
   const who = name === null ? 'every agent' : cleanLine(name);
-  if (scope.type === 'agent') return `${who} in every session`;
+  if (scope.type === 'agent') return `${who} in every session of ${nameOfAgent(scope.agent_id)}`;
   const title = fleet.model.sessions.get(scope.session_id)?.model.record?.title;
   return `${who} in ${title == null ? 'one session' : cleanLine(title)}`;
+}
+
+/** The id of an agent if none of its sessions is loaded. */
+function nameOfAgent(id: string): string {
+  const found = [...fleet.model.sessions.values()].find(({ model }) => model.record?.agent.id === id);
+  return cleanLine(found?.model.record?.agent.name ?? id);
 }
