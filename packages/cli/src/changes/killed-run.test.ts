@@ -30,7 +30,8 @@ async function killRun(user: UserRepository, more: readonly string[] = []): Prom
   onTestFinished(() => void child.kill('SIGKILL'));
   let text = '';
   child.stderr!.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-  await expect.poll(() => wasWritten(user), { timeout: 30_000 }).toBe(true);
+  // On a busy machine a start takes a minute. The timeout of the test ends it in any case.
+  await expect.poll(() => wasWritten(user), { timeout: 300_000 }).toBe(true);
   child.kill('SIGKILL');
   await once(child, 'close');
   return /^fleetloom: session (sesn_\w+)$/m.exec(text)![1]!;
