@@ -19,9 +19,9 @@ export interface Operated {
   /** The disk of all nodes; undefined where none of their own can be mounted. */
   readonly disk: SmallDisk | undefined;
   /** Changes the clock of all nodes, in milliseconds. */
-  setClock(ms: number): Promise<void>;
+  readonly setClock: (ms: number) => Promise<void>;
   /** Runs with the URL of the documented nginx in front of the nodes; where it is not installed, of a plain load balancer. */
-  behindBalancer(run: (url: string) => Promise<void>): Promise<void>;
+  readonly behindBalancer: (run: (url: string) => Promise<void>) => Promise<void>;
   close(): Promise<void>;
 }
 

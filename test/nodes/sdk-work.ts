@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import Anthropic from '@anthropic-ai/sdk';
+import Anthropic, { APIError } from '@anthropic-ai/sdk';
 import type { FleetEvent, GateMode } from '@fleetloom/protocol/fleet';
 import { type Step, toScript } from '../../packages/cli/src/conformance/harness/script.ts';
 import { Findings } from './findings.ts';
@@ -144,7 +144,7 @@ export class SdkWork implements Worked {
     try {
       const stream = await events.stream(this.id, {}, { signal: AbortSignal.any([signal, leaving.signal]) });
       for await (const event of events.list(this.id, { limit: 1_000 })) {
-        if (await this.#take(event as SeenEvent, signal)) return true;
+        if (await this.#take(event, signal)) return true;
       }
       for await (const event of stream) {
         seen.push(event as SeenEvent);
@@ -152,7 +152,7 @@ export class SdkWork implements Worked {
       }
     } catch (error) {
       // A request that this server refuses is not a fault of the machine.
-      if (error instanceof Anthropic.APIError && error.status !== undefined && error.status < 500) throw error;
+      if (error instanceof APIError && error.status !== undefined && error.status < 500) throw error;
     } finally {
       leaving.abort();
     }
@@ -190,7 +190,8 @@ export class SdkWork implements Worked {
     for (const { gate, seen } of this.#fleet) {
       const { length } = await this.#options.caller.replay(this.id, gate);
       while (seen.length < length && !signal.aborted) await pause(50);
-      while (gate === 'strict' && this.#ofEverything().length < length && !signal.aborted) await pause(50);
+      if (gate !== 'strict') continue;
+      while (this.#ofEverything().length < length && !signal.aborted) await pause(50);
     }
   }
 
@@ -205,8 +206,7 @@ export class SdkWork implements Worked {
   /** What each stream of events has sent live is a part of the list, without a gap, a repetition or a difference. */
   async #compareEvents(findings: Findings): Promise<void> {
     const listed: SeenEvent[] = [];
-    for await (const event of this.#client.beta.sessions.events.list(this.id, { limit: 1_000 }))
-      listed.push(event as SeenEvent);
+    for await (const event of this.#client.beta.sessions.events.list(this.id, { limit: 1_000 })) listed.push(event);
     const ids = listed.map(({ id }) => id);
     for (const stream of this.#streams) {
       const seen = stream.filter(({ type }) => !LIVE_ONLY.test(type));

@@ -11,8 +11,8 @@ import { toEvent } from './managed-agents/to-event.ts';
 
 const GATES = ['strict', 'live', 'off'] as const;
 
-// A commit hands the same frames to all readers that are there; who comes later reads its own copies. If a view changed a frame,
-// what is read live would differ from its replay.
+// A commit hands the same frames to all live readers; a replay reads its own copies. If a view changed a frame, a live stream
+// would differ from its replay.
 it('[P202] views of the frames of a commit change nothing in them, and give what they give of frames that were read again', async () => {
   console.log(`FLEETLOOM_SEED=${seed}`);
   await runRandomFleet(

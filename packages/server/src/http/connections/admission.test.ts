@@ -162,7 +162,7 @@ it('[P203] a request waits for less where the last ones took long, so that it is
 });
 
 it('[P203] a request may always wait for a moment, however long the last ones took', async () => {
-  const { state, enter, leaves, count, pass, admission } = open();
+  const { state, enter, leaves, count, pass } = open();
   state.busyShare = 1;
   for (let round = 0; round < httpLimits.admissionServed; round++) {
     void enter();
