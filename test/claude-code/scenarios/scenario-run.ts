@@ -86,6 +86,14 @@ export class ScenarioRun {
   /** Says something and waits until the session is idle and needs nothing. */
   async ask(text: string): Promise<void> {
     await this.say(text);
+    // The end of the turn before may come behind the mark.
+    const isTaken = (event: SessionEvent) =>
+      event.type === 'user.message' &&
+      event.processed_at !== null &&
+      JSON.stringify(event.content).includes(JSON.stringify(text).slice(1, -1));
+    const at = () => this.events.findIndex((event, index) => index >= this.#mark && isTaken(event));
+    await this.#until('the message to be taken up', () => at() !== -1);
+    this.#mark = at();
     await this.rest();
   }
 

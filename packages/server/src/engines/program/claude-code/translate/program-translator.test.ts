@@ -112,6 +112,18 @@ it('[J540] an agent that the program announces before the call that makes it ope
   expect(events.findIndex(({ type }) => type === 'thread_ended')).toBeGreaterThan(at);
 });
 
+it('[J543] a permission request that is taken after the result of its call, which a transcript had, does not log the call again', () => {
+  const makes = assistant('toolu_A', 'makes', { type: 'tool_use', id: 'toolu_B', name: 'Bash', input: {} });
+  const content = [{ type: 'tool_result', tool_use_id: 'toolu_B', content: 'rejected', is_error: true }] as const;
+  const rejected = { type: 'user', parent_tool_use_id: 'toolu_A', message: { role: 'user', content: [...content] } };
+  const lines = [spawn, makes, rejected, asked].map((line) => ({
+    ...line,
+    ...(line === spawn ? {} : { agent_id: 'task_A' }),
+  }));
+  const events = translate(lines as StreamJsonMessage[]).filter(({ key }) => key !== 'main');
+  expect(events.map(({ type }) => type).filter((type) => type === 'call' || type === 'ask')).toEqual(['call']);
+});
+
 function translate(lines: readonly StreamJsonMessage[]): ProgramEvent[] {
   const translator = create();
   return lines.flatMap((line) => translator.take(line));

@@ -5,6 +5,7 @@ import { Answers, type TapState } from './answers.ts';
 import type { Asks } from '../approvals/asks.ts';
 import { PendingWork } from './pending-work.ts';
 import type { GatewayEvent } from '../../gateway/events.ts';
+import { DoneCalls } from './done-calls.ts';
 import { FailedServers } from './failed-servers.ts';
 import { placeOf } from './open-answer.ts';
 import { SubagentRetries, toRetry } from './subagent-retries.ts';
@@ -58,6 +59,7 @@ export class ProgramTranslator {
   /** Calls without a result, and whose they are. */
   readonly #calls = new Map<string, string>();
   readonly #questions = new Set<string>();
+  readonly #done = new DoneCalls();
   readonly #failedServers: FailedServers;
   #conversation: string | undefined;
   /** As the program reported it last. */
@@ -185,8 +187,7 @@ export class ProgramTranslator {
 
   #finish(line: StreamJsonMessage, thread: string): void {
     const key = this.#key(thread);
-    this.#emit(...this.#answers.after(key, line));
-    this.#emit(...this.#answers.release(key, this.#tapState(key, false)));
+    this.#emit(...this.#answers.after(key, line), ...this.#answers.release(key, this.#tapState(key, false)));
   }
 
   #tapState(key: string, isFull: boolean): TapState {
@@ -328,6 +329,7 @@ export class ProgramTranslator {
     const key = this.#key(thread);
     this.#calls.delete(callId);
     this.#questions.delete(callId);
+    this.#done.add(key, callId);
     this.#options.asks.forget(callId);
     this.#options.tools.forget(callId);
     this.#emit(...this.#answers.endUnannounced(key));
@@ -339,6 +341,7 @@ export class ProgramTranslator {
   #ask(thread: string, request: Extract<AgentEvent, { type: 'permission_request' }>): void {
     const { toolUseId: callId = request.requestId, toolName, input } = request;
     const key = this.#key(thread);
+    if (this.#done.has(key, callId)) return;
     this.#emit(...this.#threads.open(thread), ...this.#answers.release(key, this.#tapState(key, false)));
     if (!this.#calls.has(callId) && this.#answers.openOf(key) === undefined) {
       const unknown = { messageId: request.requestId, model: 'unknown', source: 'lines', usage: noUsage } as const;

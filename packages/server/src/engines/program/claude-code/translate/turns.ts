@@ -83,6 +83,6 @@ export interface EndedTurn {
   readonly outcome: TurnOutcome['type'];
   /** Turns that the program says it has queued. Only newer releases say so. */
   readonly queuedTurns: number;
-  /** The program has answered by itself: a slash command. */
+  /** The program has answered without a model: a slash command. */
   readonly isLocal?: boolean;
 }

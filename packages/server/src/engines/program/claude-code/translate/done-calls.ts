@@ -1,0 +1,19 @@
+import { programLimits } from '../../limits.ts';
+
+/**
+ * The last calls that have a result. A transcript that is read before a permission request may have the call and its result: then
+ * the program waits for no decision any more.
+ */
+export class DoneCalls {
+  readonly #calls = new Set<string>();
+
+  add(key: string, callId: string): void {
+    this.#calls.add(`${key} ${callId}`);
+    const [oldest] = this.#calls;
+    if (this.#calls.size > programLimits.programAgentCallsMax && oldest !== undefined) this.#calls.delete(oldest);
+  }
+
+  has(key: string, callId: string): boolean {
+    return this.#calls.has(`${key} ${callId}`);
+  }
+}
