@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { openEvents, readEvents } from '@fleetloom/client';
 import { type FleetEvent, parseFleetEvent } from '@fleetloom/protocol/fleet';
 import { SseDecoder, type SseItem } from '@fleetloom/protocol/sse';
@@ -7,8 +8,13 @@ import type { Victim } from './victim.ts';
 /** A run of the attacker, from its first event to its last. */
 export async function orchestrate({ url, keys }: Victim, body: object): Promise<FleetEvent[]> {
   const headers = { 'x-api-key': keys.attacker, 'content-type': 'application/json', connection: 'close' };
-  const answer = await fetch(`${url}/v1/orchestrate`, { method: 'POST', headers, body: JSON.stringify(body) });
-  return await collect(readEvents(answer, new SseDecoder()));
+  for (;;) {
+    const answer = await fetch(`${url}/v1/orchestrate`, { method: 'POST', headers, body: JSON.stringify(body) });
+    if (answer.status !== 529) return await collect(readEvents(answer, new SseDecoder()));
+    // Under an attack on a busy machine the server may have more work than it can begin, and says when to repeat the request.
+    await answer.arrayBuffer();
+    await wait(Number(answer.headers.get('retry-after') ?? '1') * 1_000);
+  }
 }
 
 /** Events of a stream that ends. */

@@ -4,7 +4,7 @@ export function floodProxy(port: number, forMs: number): string {
   return `echo ${Buffer.from(text).toString('base64')} | base64 -d > flood.mjs && node flood.mjs`;
 }
 
-/** Each attack is repeated until the time is over, several at a time. */
+/** Each attack is made at least once, and repeated until the time is over, all of them at the same time. */
 const PROGRAM = String.raw`
 import { connect } from 'node:net';
 const until = Date.now() + FOR_MS;
@@ -21,8 +21,8 @@ const get = 'GET http://' + host + '/ HTTP/1.1\r\nHost: ' + host + '\r\n\r\n';
 const tunnel = 'CONNECT ' + host + ' HTTP/1.1\r\nHost: ' + host + '\r\n\r\n';
 const record = Buffer.from([22, 3, 1, 0, 1, 1]);
 const attacks = [
-  // Requests without waiting, and gone.
-  async () => { const socket = open(); socket.write(get.repeat(64)); await wait(Math.random() * 100); socket.destroy(); },
+  // Requests without waiting, and gone as soon as the first is answered.
+  async () => { const socket = open(); socket.write(get.repeat(64)); await Promise.race([new Promise((resolve) => socket.once('data', resolve)), wait(20_000)]); socket.destroy(); },
   // Gone while the connection is opened or logged.
   async () => { const all = Array.from({ length: 40 }, open); for (const each of all) each.write(Math.random() < 0.5 ? get : tunnel); await wait(Math.random() * 20); for (const each of all) each.destroy(); },
   // The beginning of TLS, byte by byte.
@@ -32,7 +32,7 @@ const attacks = [
   // Garbage.
   async () => { for (const text of ['\x16\x03\x01\x02\x00\x01', '\r\n'.repeat(5000), 'CONNECT \r\n\r\n', 'GET http://' + 'a'.repeat(70000) + ' HTTP/1.1\r\n\r\n', 'CONNECT ' + host + ':1:2 HTTP/9.9\r\n\r\n', 'POST http://' + host + '/ HTTP/1.1\r\nHost: ' + host + '\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n', get.replace('Host', 'Host: x\r\nHost'), 'GET http://' + host + '/ HTTP/1.1\r\n' + 'a: b\r\n'.repeat(5000) + '\r\n']) { const socket = open(); socket.end(text); await wait(5); socket.destroy(); } },
 ];
-const repeat = async (attack) => { while (Date.now() < until) await attack(); };
+const repeat = async (attack) => { do await attack(); while (Date.now() < until); };
 await Promise.all(attacks.map(repeat));
 console.log('reached the host ' + reached + ' times');
 process.exit(0);
