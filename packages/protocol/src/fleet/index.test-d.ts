@@ -1,8 +1,10 @@
 import {
   addUsage,
+  type AuditChainEnd,
   byAttention,
   CalmOrder,
   type CustomTools,
+  describeChainEnd,
   describeSilence,
   describeStall,
   eventFields,
@@ -388,3 +390,5 @@ expectTypeOf(toLabel).toEqualTypeOf<(input: unknown) => string>();
 expectTypeOf(addUsage).toEqualTypeOf<(sum: FleetUsage, more: FleetUsage) => FleetUsage>();
 expectTypeOf(tokensOf).toEqualTypeOf<(usage: FleetUsage) => number>();
 expectTypeOf(formatUsageCost).toEqualTypeOf<(usage: FleetUsage, unknown?: string) => string>();
+expectTypeOf<AuditChainEnd>().toEqualTypeOf<{ readonly seq: number; readonly hash: string }>();
+expectTypeOf(describeChainEnd).toEqualTypeOf<(last: AuditChainEnd, head: AuditChainEnd) => string | undefined>();
