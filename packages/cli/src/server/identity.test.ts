@@ -114,7 +114,7 @@ describe('identity and audit', () => {
     expect(await verify()).toMatchObject({ code: 0, stdout: expect.stringMatching(/^1:/) });
     expect(await verifyAfter(insert(2))).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('entry 2 is behind the newest one, which is 1: it was inserted'),
+      stderr: expect.stringContaining('entry 2 was inserted: the newest is 1'),
     });
     expect((await verifyAfter('DELETE FROM audit_entries WHERE seq = 2')).code).toBe(0);
     expect((await verifyAfter(insert(0))).code).toBe(1);
@@ -122,7 +122,7 @@ describe('identity and audit', () => {
       await verifyAfter('DELETE FROM audit_entries WHERE seq = 0', `UPDATE audit_chains SET hash = 'f'`),
     ).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('entry 1 is not the one that the log was left with: it was rewritten'),
+      stderr: expect.stringContaining('entry 1 was rewritten: its hash differs'),
     });
   });
 });

@@ -20,8 +20,7 @@ async function readAll({ stdin }: Io): Promise<string> {
   for await (const part of stdin) {
     bytes += part.length;
     if (bytes > limits.secretBytesMax) {
-      const problem = `The secret has more than ${limits.secretBytesMax} bytes.`;
-      throw new UsageError(problem, 'Check what is piped in.');
+      throw tooLong('Check what is piped in.');
     }
     parts.push(part);
   }
@@ -44,7 +43,8 @@ async function readKeys(io: Io, prompt: string): Promise<string> {
             return reject(new CommandError(exitCode.SIGINT, 'Nothing was stored.', 'Run the command again.'));
           }
           if (key === BACKSPACE || key === DELETE) typed = typed.slice(0, -1);
-          else if (key >= ' ' && typed.length < limits.secretBytesMax) typed += key;
+          else if (key >= ' ') typed += key;
+          if (typed.length > limits.secretBytesMax) return reject(tooLong('Check what you have pasted.'));
         }
       });
       if (close === undefined) reject(new UsageError('There is no keyboard.', 'Pipe the secret in.'));
@@ -53,6 +53,10 @@ async function readKeys(io: Io, prompt: string): Promise<string> {
     close?.();
     io.stderr.write('\n');
   }
+}
+
+function tooLong(advice: string): UsageError {
+  return new UsageError(`The secret has more than ${limits.secretBytesMax} bytes.`, advice);
 }
 
 const CTRL_C = '\u0003';

@@ -171,6 +171,7 @@ it('[VT38] a prompt does not show what is typed, and Ctrl-C stores nothing', asy
   const credential = /vcrd_\w+/.exec(added.shown)![0];
   expect((await fleet(['credentials', 'validate', vault, credential])).code).toBe(0);
   expect((await type(['rotate', vault, credential], 'other\u0003')).code).toBe(130);
+  expect((await type(['rotate', vault, credential], `${'x'.repeat(limits.secretBytesMax + 1)}\r`)).code).toBe(2);
   expect((await fleet(['credentials', 'validate', vault, credential])).code).toBe(0);
 });
 

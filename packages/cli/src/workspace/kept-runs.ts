@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { FileCounts } from '@fleetloom/protocol/fleet';
 import { toDataDirectory } from '../connection/data-directory.ts';
 import type { Io } from '../base/io.ts';
@@ -95,7 +95,7 @@ export async function removeRun(data: string): Promise<void> {
 
 /** Whether a data directory was made for a run alone, and not named by the user. */
 export function isOwnDirectory(env: Io['env'], data: string): boolean {
-  return data.startsWith(join(toDataDirectory(env), RUNS));
+  return dirname(data) === join(toDataDirectory(env), RUNS);
 }
 
 function listRuns(env: Io['env']): KeptRun[] {

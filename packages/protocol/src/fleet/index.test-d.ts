@@ -99,6 +99,7 @@ import {
   type RunError,
   type RunEvent,
   type PlanChanged,
+  type PlanTask,
   type SettingsLoaded,
   type ToolOutput,
   type FilesRewound,
@@ -392,3 +393,4 @@ expectTypeOf(tokensOf).toEqualTypeOf<(usage: FleetUsage) => number>();
 expectTypeOf(formatUsageCost).toEqualTypeOf<(usage: FleetUsage, unknown?: string) => string>();
 expectTypeOf<AuditChainEnd>().toEqualTypeOf<{ readonly seq: number; readonly hash: string }>();
 expectTypeOf(describeChainEnd).toEqualTypeOf<(last: AuditChainEnd, head: AuditChainEnd) => string | undefined>();
+expectTypeOf<PlanTask>().toEqualTypeOf<{ readonly text: string; readonly status: string }>();

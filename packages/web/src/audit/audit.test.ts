@@ -100,13 +100,13 @@ describe('verification', () => {
     const verdict = { checked: 29, problems: [], last };
     expect(problemsOf({ ...verdict, last: head })).toEqual([]);
     expect(problemsOf(UNCHECKED, start)).toEqual([]);
-    expect(problemsOf(verdict)).toEqual(['The log ends at entry 29, and 30 was the newest: its end was removed.']);
-    expect(problemsOf(UNCHECKED)).toEqual(['The log ends at entry 0, and 30 was the newest: its end was removed.']);
+    expect(problemsOf(verdict)).toEqual(['The log ends at entry 29 of 30: its end was removed.']);
+    expect(problemsOf(UNCHECKED)).toEqual(['The log ends at entry 0 of 30: its end was removed.']);
     expect(problemsOf({ ...verdict, last: { seq: 31, hash: 'c' } })).toEqual([
-      'Entry 31 is behind the newest one, which is 30: it was inserted.',
+      'Entry 31 was inserted: the newest is 30.',
     ]);
     expect(problemsOf({ ...verdict, last: { seq: 30, hash: 'c' } })).toEqual([
-      'Entry 30 is not the one that the log was left with: it was rewritten.',
+      'Entry 30 was rewritten: its hash differs.',
     ]);
     const full = { ...verdict, problems: Array.from({ length: PROBLEMS_MAX }, (_, at) => `${at}`) };
     expect([problemsOf(full).length, problemsOf(full)[0]]).toEqual([PROBLEMS_MAX, expect.stringContaining('removed')]);

@@ -87,13 +87,15 @@ function activeMs({ active_ms: ms, active_since: since }: FleetSession, now: num
 }
 
 const fullTime = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+/** `2025-11-17`, in local time. */
+const isoDay = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short' });
 const dayOfYear = new Intl.DateTimeFormat('en-US', { month: 'short', day: 'numeric' });
 
 /** The time of today, or the day: `14:05`, `Nov 17`, `2025-11-17`. */
 function formatStart(time: number, now: number): string {
   const [start, today] = [new Date(time), new Date(now)];
   if (start.toDateString() === today.toDateString()) return start.toTimeString().slice(0, 5);
-  if (start.getFullYear() !== today.getFullYear()) return start.toISOString().slice(0, 10);
+  if (start.getFullYear() !== today.getFullYear()) return isoDay.format(time);
   return dayOfYear.format(time);
 }
 

@@ -212,21 +212,46 @@ it('[Z27] a text is shown whole up to one limit, and as Markdown up to another',
   expect(mark(textLimits.markdownCharsMax + 1)).toContain('show all');
 });
 
-it('[Z52] a session is run again with the same agent version, environment and files; only the changes are replaced', () => {
+it('[Z52] a session is run again with the same agent version, environment, files, directory and repositories; only the changes are replaced', () => {
   const record = {
     agent: { id: 'agent_1', version: 3, name: 'lead', model: { id: 'one' }, system: 'Lead.' },
     environment_id: 'env_1',
     title: 'Release',
     resources: [
       { type: 'file', id: 'sesrsc_1', file_id: 'file_1', mount_path: '/workspace/a.md' },
-      { type: 'github_repository', id: 'sesrsc_2' },
+      {
+        ...{ type: 'directory', id: 'sesrsc_2', path: '/srv/ferry', mode: 'worktree', mount_path: '/workspace' },
+        ...{
+          base: null,
+          commit: 'c0ffee',
+          branch: 'fleetloom/1',
+          include_uncommitted: false,
+          copy: ['.env'],
+          setup: null,
+        },
+        ...{ created_at: '', updated_at: '' },
+      },
+      {
+        ...{ type: 'git_repository', id: 'sesrsc_3', url: 'https://git.example/a.git', mount_path: '/workspace/a' },
+        ...{ checkout: null, credential_id: 'cred_1', created_at: '', updated_at: '' },
+      },
     ],
   } as unknown as Parameters<typeof toRerun>[0];
   expect(toRerun(record, { message: 'Go', model: 'one', system: 'Lead.' })).toEqual({
     agent: { type: 'agent_with_overrides', id: 'agent_1', version: 3 },
     environment_id: 'env_1',
     title: 'Release (again)',
-    resources: [{ type: 'file', file_id: 'file_1', mount_path: '/workspace/a.md' }],
+    resources: [
+      { type: 'file', file_id: 'file_1', mount_path: '/workspace/a.md' },
+      {
+        ...{ type: 'directory', path: '/srv/ferry', mode: 'worktree', setup: null },
+        ...{ base: 'c0ffee', include_uncommitted: false, copy: ['.env'] },
+      },
+      {
+        ...{ type: 'git_repository', url: 'https://git.example/a.git', mount_path: '/workspace/a' },
+        ...{ checkout: null, credential_id: 'cred_1' },
+      },
+    ],
     initial_events: [{ type: 'user.message', content: [{ type: 'text', text: 'Go' }] }],
   });
   expect(toRerun(record, { message: 'Go', model: 'two', system: '' }).agent).toMatchObject({

@@ -4,12 +4,9 @@ export interface AuditChainEnd {
   readonly hash: string;
 }
 
-/** What is wrong with the end of an audit log, of which `last` is the last entry and `head` the newest that the log knows of. */
+/** The problem with the end of an audit log whose last entry is `last` and whose newest recorded entry is `head`, if there is one. */
 export function describeChainEnd(last: AuditChainEnd, head: AuditChainEnd): string | undefined {
-  if (last.seq > head.seq) return `entry ${last.seq} is behind the newest one, which is ${head.seq}: it was inserted`;
-  if (last.seq < head.seq)
-    return `the log ends at entry ${last.seq}, and ${head.seq} was the newest: its end was removed`;
-  return last.hash === head.hash
-    ? undefined
-    : `entry ${head.seq} is not the one that the log was left with: it was rewritten`;
+  if (last.seq > head.seq) return `entry ${last.seq} was inserted: the newest is ${head.seq}`;
+  if (last.seq < head.seq) return `the log ends at entry ${last.seq} of ${head.seq}: its end was removed`;
+  return last.hash === head.hash ? undefined : `entry ${head.seq} was rewritten: its hash differs`;
 }

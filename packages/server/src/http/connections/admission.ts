@@ -174,7 +174,7 @@ export class Admission {
   #reject(): Error {
     const { kind, clock, random, onProblem } = this.#options;
     const now = clock.steady();
-    const problem = `this server has more ${kind} than it can begin within ${this.#waitMs()} ms`;
+    const problem = `this server has more ${kind} than it can begin within ${Math.round(this.#waitMs())} ms`;
     const requests = kind === 'work' ? 'new requests for work' : 'reads';
     // Once for each overload, not for each request.
     if (now - this.#rejectedAt > httpLimits.admissionReportMs) {

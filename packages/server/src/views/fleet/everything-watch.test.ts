@@ -198,6 +198,49 @@ it(
   timeout,
 );
 
+it('[V208] a run whose signals were lost is sent even if no look succeeds for longer than the margin of clocks', async () => {
+  const memory = createMemoryStore({ clock });
+  const log = createLog({ store: memory });
+  const { schedule, advance } = createManualSchedule(clock);
+  let isAway = false;
+  const list: Store['runs']['list'] = async (request) => {
+    if (isAway) throw new Error('the database is away');
+    return await memory.runs.list(request);
+  };
+  const store: Store = { ...memory, subscribe: () => () => {}, runs: { ...memory.runs, list } };
+  const leaving = new AbortController();
+  const problems: unknown[] = [];
+  let text = '';
+  const send = (bytes: Uint8Array) => ((text += Buffer.from(bytes).toString()), true);
+  const over = watchEverything({
+    channels: new FleetChannels({ store, log }),
+    workspaceId: 'w1',
+    options,
+    token: null,
+    isLive: false,
+    isFollowed: true,
+    clock,
+    schedule,
+    sink: { signal: leaving.signal, send, room: async () => {} },
+    onError: (error) => void problems.push(error),
+  });
+  const speaker = await StreamServer.open(memory, log, 'sesn_1');
+  const look = async () => {
+    advance(viewLimits.fleetLookMs);
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+  };
+  await look();
+  isAway = true;
+  await speaker.begin();
+  await speaker.end();
+  for (let passedMs = 0; passedMs < 2 * viewLimits.fleetMarginMs; passedMs += viewLimits.fleetLookMs) await look();
+  expect(problems.length).toBeGreaterThan(1);
+  isAway = false;
+  await vi.waitUntil(async () => (await look(), text.includes('event: done')), { timeout: 20_000 });
+  leaving.abort();
+  await over;
+});
+
 /** A store with sessions that have a short ended run each. */
 async function openRuns(count: number) {
   const store = createMemoryStore({ clock });

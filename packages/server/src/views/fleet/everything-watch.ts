@@ -35,13 +35,16 @@ export class EverythingWatch {
   readonly #looking = new Map<string, number>();
   /** Runs of unknown sessions that started before this time are not sent: the reader has them, or did not ask for them. */
   #since: number;
+  /** When the last complete look began. The next look begins there, because a look may be late or fail for any time. */
+  #lookedAt: number;
   #hasBegun = false;
 
   constructor(request: WatchEverything) {
     const { clock, schedule, sink, token, channels, isFollowed, onError } = request;
     this.#request = request;
     this.#store = channels.store;
-    this.#since = token?.since ?? clock.now() - viewLimits.fleetMarginMs;
+    this.#lookedAt = clock.now();
+    this.#since = token?.since ?? this.#lookedAt - viewLimits.fleetMarginMs;
     const send = (bytes: Uint8Array) => sink.send(bytes);
     const checkpoints = new Checkpoints({ known: this.#known, clock, schedule, send });
     this.#checkpoints = checkpoints;
@@ -157,7 +160,8 @@ export class EverythingWatch {
 
   async #noticeAll(): Promise<void> {
     const { workspaceId, clock, sink } = this.#request;
-    const since = clock.now() - viewLimits.fleetMarginMs;
+    const startedAt = clock.now();
+    const since = Math.min(startedAt, this.#lookedAt) - viewLimits.fleetMarginMs;
     const found = await findRuns(this.#store, workspaceId, since, sink.signal);
     const changed = await findChangedSessions(this.#store, workspaceId, since, sink.signal);
     for (const sessionIds of toPages([...new Set([...found.keys(), ...changed, ...this.#known.listOpen()])])) {
@@ -165,6 +169,7 @@ export class EverythingWatch {
       for (const [sessionId, head] of heads) this.notice(sessionId, head);
       await yieldToEventLoop();
     }
+    this.#lookedAt = startedAt;
   }
 
   get #skipsHistory(): boolean {

@@ -1,5 +1,11 @@
 import { cutText } from '@fleetloom/protocol/fleet';
-import type { Page, Session, SessionCreateParams, SessionEvent } from '@fleetloom/protocol/managed-agents';
+import type {
+  MountedResource,
+  Page,
+  Session,
+  SessionCreateParams,
+  SessionEvent,
+} from '@fleetloom/protocol/managed-agents';
 import { api } from '../../stores/connection/api.ts';
 
 /** What the new session changes. */
@@ -9,19 +15,35 @@ export interface Changes {
   readonly system: string;
 }
 
-/** Runs a session again from its beginning, with the same agent version, environment and files, apart from the changes. */
+/** Runs a session again from its beginning, with the same agent version, environment and resources, apart from the changes. */
 export function toRerun(record: Session, { message, model, system }: Changes): SessionCreateParams {
   const { agent, environment_id, resources, title } = record;
-  const files = resources.flatMap((one) =>
-    one.type === 'file' ? [{ type: 'file' as const, file_id: one.file_id, mount_path: one.mount_path }] : [],
-  );
+  // The casts: the types are those of the hosted API, which has fewer kinds of resources.
+  const again = (resources as readonly MountedResource[]).map(toParams) as unknown as SessionCreateParams['resources'];
   return {
     agent: toAgent(agent, { model, system }),
     environment_id,
     title: cutText(`${title ?? agent.name} (again)`, TITLE_CHARS),
-    resources: files,
+    resources: again,
     initial_events: [{ type: 'user.message', content: [{ type: 'text', text: message }] }],
   };
+}
+
+/** A resource as a client requests it. Tokens are never returned, so a private repository needs a credential of a vault. */
+function toParams(resource: MountedResource): object {
+  switch (resource.type) {
+    case 'file':
+      return { type: resource.type, file_id: resource.file_id, mount_path: resource.mount_path };
+    case 'directory': {
+      const { type, path, mode, commit, include_uncommitted, copy, setup } = resource;
+      // The files that the first run began with.
+      return { type, path, mode, setup, ...(mode === 'worktree' ? { base: commit, include_uncommitted, copy } : {}) };
+    }
+    default: {
+      const { id: _, created_at: __, updated_at: ___, ...params } = resource;
+      return params;
+    }
+  }
 }
 
 /** Forks a session at a cursor; without one, at its end. */
