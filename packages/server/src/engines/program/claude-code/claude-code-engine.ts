@@ -34,7 +34,7 @@ import { createOperatorTranscripts } from './transcript/operator-transcripts.ts'
 export interface ClaudeCodeOptions extends EngineOptions {
   /** The program uses the operator's own login instead of the credential of `upstream`. */
   readonly usesOwnLogin?: boolean | undefined;
-  /** The endpoint of model requests. Null: the endpoint of the program's own configuration; the text of sub-agents then arrives block by block. */
+  /** The endpoint of model requests. Null: the program's own endpoint; the text of sub-agents then arrives block by block. */
   readonly upstream: Upstream | null;
 }
 
@@ -167,7 +167,7 @@ function toParts(options: ClaudeCodeOptions, shared: EngineShared): EngineParts<
     return config ?? join(directory, homeLayout.config);
   }
 
-  /** Links the operator's settings into the session's own configuration directory, where its transcripts stay. Hooks in them need the operator's HOME. */
+  /** Links the operator's settings into the session's own directory, where its transcripts stay. Hooks in the settings need the operator's HOME. */
   async function showUserSettings(asked: ProgramOptions, home: ProgramHome): Promise<Readonly<Record<string, string>>> {
     if (asked.settings !== 'user' || home.type === 'operator') return {};
     await homes.linkSettings(asked, operatorConfig());
@@ -175,7 +175,7 @@ function toParts(options: ClaudeCodeOptions, shared: EngineShared): EngineParts<
   }
 
   /**
-   * Settings of a user or project may set variables that would override the gateway's. The settings of this server have precedence. They are in a file,
+   * Settings of a user or project may set variables that would override the gateway's. This server's settings have precedence. They are in a file,
    * because the secret of the gateway must not be on the command line.
    */
   async function writeSettings(
@@ -203,7 +203,7 @@ function toParts(options: ClaudeCodeOptions, shared: EngineShared): EngineParts<
     return session === undefined ? undefined : { session, hear: (next) => (listener = next) };
   }
 
-  /** Why a program in the sandbox could not reach its model. It can only reach it through this server, and sees only a file or variable of the operator's login. */
+  /** Why a program in the sandbox could not use its model. The sandbox allows only the route through this server and the operator's own login. */
   function whyNoWay(): string | null {
     if (noGateway?.cause === 'proxy') return `${noGateway.message}: ${WITH_PROXY}`;
     return findLogin().problem;

@@ -14,7 +14,7 @@ export interface OwnSettings {
 }
 
 /**
- * Rules apply to all agents of a process. If one agent needs an approval for a tool, or may not use it, all agents request permission, and the server
+ * Rules apply to all agents of a process. If one agent needs an approval for a tool or may not use it, all agents request permission, and the server
  * allows the call for agents that may use it. An `ask` rule has precedence over any `allow` rule of a user or project.
  */
 export function toSettings(agents: readonly AgentSnapshot[], settings: SettingsChoice): OwnSettings {
