@@ -21,7 +21,7 @@ async function isRegular(file: FileHandle): Promise<boolean> {
   return (await file.stat()).isFile();
 }
 
-/** Whether the opened file is below `root`. Linux has the path of an open file. Elsewhere its directory is resolved, which an agent could replace first. */
+/** Whether the file is below `root`. Linux has the path of an open file. Elsewhere its directory is resolved, which an agent could replace first. */
 async function isInside(root: string, path: string, file: FileHandle): Promise<boolean> {
   const opened =
     process.platform === 'linux' ? readlink(join('/proc/self/fd', String(file.fd))) : realpath(dirname(path));

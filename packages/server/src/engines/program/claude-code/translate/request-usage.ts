@@ -3,7 +3,7 @@ import { addUsage, noUsage, subtractUsage } from './usage.ts';
 
 /**
  * The usage of a program's model requests. Requests of the main agent report it; requests of sub-agents only through the gateway.
- * When a turn of the main agent ends, the program reports the total of all agents: usage that no request reported is added to the turn's last request.
+ * When a turn of the main agent ends, the program reports the total of all agents: usage that no request reported is added to the last request.
  */
 export class RequestUsage {
   /** The total that requests have reported, and the total that the program has counted. */
