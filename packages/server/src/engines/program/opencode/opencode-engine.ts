@@ -167,7 +167,7 @@ interface SessionParts {
   readonly refusals: Refusals;
 }
 
-/** Opencode keeps conversations and a login in its data directory. */
+/** The files of opencode in its home. It keeps conversations and a login in its data directory. */
 const LAYOUT = { config: join(DATA, 'opencode'), login: 'auth.json', userSettings: [] };
 
 /** The port on which opencode listens in its sandbox, which has a loopback interface of its own. */

@@ -282,7 +282,7 @@ export const opencodeControls: readonly ProgramControl[] = [];
 /** The permission mode in which agents may only read, and no approval is requested. */
 export const CLOSED_MODE = 'deny';
 const CLOSED = 'Calls that need an approval are denied in this session.';
-/** The tools that are denied in this mode, because they run commands, change files or reach hosts. Tools of MCP servers have an underscore in their name. */
+/** The tools that are denied in this mode: commands, changes of files, hosts, and tools of MCP servers, whose names have an underscore. */
 const closedTools = ['bash', 'edit', 'webfetch', 'websearch', 'codesearch', '*_*'];
 
 function toContinuation(messages: readonly string[]): string {

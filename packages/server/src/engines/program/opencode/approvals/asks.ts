@@ -162,8 +162,8 @@ function toReply(request: AskRequest, answer: Decision | ClientResult): AskReply
 const CHANGED = 'This call was not run. It is allowed with another input, so make it again with this one:';
 
 /**
- * The reply to questions. A text answers all of them. A JSON object whose keys are questions and whose values are texts answers each with its own text; any
- * other JSON counts as a text.
+ * The reply to questions. A text answers all of them. A JSON object whose keys are questions and whose values are texts answers each one;
+ * any other JSON counts as a text.
  */
 function toAnswers({ questions }: AskRequest, { content, isError }: ClientResult): AskReply {
   if (isError) return { type: 'reject_question' };

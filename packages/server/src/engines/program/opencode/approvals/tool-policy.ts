@@ -95,7 +95,7 @@ export function toQualified(serverName: string, toolName: string): string {
   return `${serverName}_${toolName}`.replaceAll(/[^a-zA-Z0-9_-]/g, '_');
 }
 
-/** The permissions by opencode's keys. One key may be several tools of this server: if they differ, opencode asks, and the engine answers by the definition. */
+/** The permissions by opencode's keys. One key may be several tools of this server: if they differ, opencode asks, and the engine decides. */
 function toKeys(builtins: ReadonlyMap<string, PermissionAction>): Record<string, PermissionAction> {
   const byKey = new Map<string, PermissionAction>();
   for (const [name, action] of builtins) {

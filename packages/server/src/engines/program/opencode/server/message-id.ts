@@ -16,7 +16,7 @@ export function createMessageIds(now: () => number): () => string {
 
 /** Number of ids in one millisecond. */
 const TICKS = 0x1000n;
-/** Opencode keeps the lower 48 bits. */
+/** opencode keeps the lower 48 bits of the time. */
 const TIME_MASK = 0xffff_ffff_ffffn;
 const TIME_DIGITS = 12;
 

@@ -40,7 +40,7 @@ async function create(server: Sender, title: string): Promise<string> {
   return session.id;
 }
 
-/** Creates a conversation with the messages up to `forkAt`. Conversations have a directory: conversations of sub-agents are moved to the new one too. */
+/** Creates a conversation with the messages up to `forkAt`, and moves it and the conversations of sub-agents to the new directory. */
 async function fork(
   server: Sender,
   {

@@ -27,7 +27,7 @@ export class OpenRequest {
   readonly #key: string;
   /** The newest state of the message. */
   #message: AssistantMessage;
-  /** Records that the response has ended. */
+  /** The end of the response was seen. */
   #isFinished: boolean;
   /** Growing and ended blocks, by the id of their part. */
   readonly #blocks = new RecentMap<Block>({ entriesMax: programLimits.programBlocksMax });

@@ -204,7 +204,7 @@ export class OpencodeTranslator {
     return [];
   }
 
-  /** Continues the run after a denial of several calls at once, which ends it before the model has read the reasons: a message with the reasons follows. */
+  /** Ends a run, or continues it after a denial of several calls at once: the model has not read the reasons, and a message with them follows. */
   #endOrContinue(thread: Thread): ProgramEvent[] {
     const run = thread.key === MAIN ? this.#continue : null;
     if (run === null) return this.#end(thread);

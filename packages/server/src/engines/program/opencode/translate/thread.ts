@@ -91,8 +91,8 @@ export class Thread {
   }
 
   /**
-   * Whether a second report of the run's end is due. After an abort or an error opencode reports it twice, before or after the end of the message. A message that is sent
-   * to opencode in between is stored and not answered.
+   * Whether a second report of the run's end is due. After an abort or an error opencode reports it twice, before or after the end of the message.
+   * A message that is sent to opencode in between is stored and not answered.
    */
   get isSettling(): boolean {
     return this.#isSettling || this.#isSecondDue;
@@ -194,7 +194,7 @@ export class Thread {
     return [];
   }
 
-  /** Takes a report of the run's end. Returns whether the run is over. With an open message it is not: the end is reported again, or belonged to the previous run. */
+  /** Takes a report of the run's end. Returns whether the run is over. It is not while a message is open: the report is repeated, or was not for this run. */
   takeIdle(): boolean {
     if (!this.#isRunning) {
       this.#isSecondDue = false;
