@@ -57,7 +57,7 @@ export const PROXIES = ['HTTPS_PROXY', 'HTTP_PROXY', 'ALL_PROXY', 'NO_PROXY'].fl
   name.toLowerCase(),
 ]);
 
-/** The proxies, without which a program behind one cannot reach hosts. A proxy URL with a password is a secret, which is passed only if the operator names it. */
+/** The proxies that a program may need to reach hosts. A proxy URL with a password is a secret, which is passed only if the operator names it. */
 function pickProxies(inherited: Environment): Record<string, string> {
   const found = Object.entries(pickVariables(inherited, PROXIES));
   return Object.fromEntries(found.filter(([, value]) => !value.includes('@')));

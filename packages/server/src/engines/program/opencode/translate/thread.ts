@@ -194,7 +194,7 @@ export class Thread {
     return [];
   }
 
-  /** Takes a report of the run's end. Returns whether the run is over. It is not while a message is open: the report is repeated, or was not for this run. */
+  /** Takes a report of the run's end. Returns whether the run is over. It is not while a message is open: the report was early or for another run. */
   takeIdle(): boolean {
     if (!this.#isRunning) {
       this.#isSecondDue = false;
