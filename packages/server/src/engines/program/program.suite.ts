@@ -9,7 +9,7 @@ import { outsideSuite } from './suite/outside.suite.ts';
 import { type ProgramUnderTest, usePrograms } from './suite/program-under-test.suite.ts';
 
 /**
- * The contract of program engines, with the scripted model as their endpoint. engine.suite.ts is the contract of engines that answer one
+ * The contract of program engines, with the scripted model as their endpoint. engine.suite.ts has the contract of engines that answer one
  * request.
  */
 export function programSuite(name: string, options: Omit<ProgramUnderTest, 'tested'>): void {

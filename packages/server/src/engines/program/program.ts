@@ -51,7 +51,7 @@ export interface ProgramEngine {
 
 /** Facts about a program that are known before a session starts it. */
 export interface ProgramFacts {
-  /** Null if the program is not installed. */
+  /** The version of the program; null if it is not installed or not known before it runs. */
   readonly version: string | null;
   readonly isSandboxed: boolean;
   /** Permission modes that a session can be in. */
@@ -124,7 +124,7 @@ export interface Program {
 
 /** The state of a program's process. */
 export interface ProgramVitals {
-  /** Null without a process. */
+  /** The process id; null without a process. */
   readonly pid: number | null;
   readonly isAlive: boolean;
   /** When the program last wrote output; null if it never did. */

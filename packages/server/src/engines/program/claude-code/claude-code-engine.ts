@@ -203,7 +203,7 @@ function toParts(options: ClaudeCodeOptions, shared: EngineShared): EngineParts<
     return session === undefined ? undefined : { session, hear: (next) => (listener = next) };
   }
 
-  /** Why a program in the sandbox could not use its model. The sandbox allows only the route through this server and the operator's own login. */
+  /** Why a program in the sandbox could not use its model: it reaches the model only through this server, and the login only as a file or token. */
   function whyNoWay(): string | null {
     if (noGateway?.cause === 'proxy') return `${noGateway.message}: ${WITH_PROXY}`;
     return findLogin().problem;

@@ -139,7 +139,7 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ProgramHandle 
       if (isEmptyOutput(line) || prompts.takeReport(line) || requests.take(line)) return;
       for (const each of resumed.expand(line).flatMap((one) => workflows.expand(one))) lines.push(each);
     },
-    // A line that cannot be read is lost, and the next one is read as if nothing had happened.
+    // A line that cannot be parsed is skipped, and reading continues with the next one.
     issue: () => {},
   };
   const prompts = new HeldPrompts({

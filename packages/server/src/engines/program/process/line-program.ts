@@ -8,7 +8,7 @@ import { ProgramEvents } from './program-events.ts';
 
 /** Options of a program that writes one JSON object per line. */
 export interface LineProgramOptions extends Pick<ProcessOptions, 'launch' | 'directory' | 'register' | 'schedule'> {
-  /** Called with each object. A line that cannot be read is lost, and the next one is read as if nothing had happened. */
+  /** Called with each object. A line that cannot be parsed is skipped, and reading continues with the next one. */
   readonly onMessage: (message: Readonly<Record<string, unknown>>) => void;
   /** Called when the program has written everything. */
   readonly onEnd: () => void;

@@ -10,7 +10,7 @@ export interface PacedOutputOptions {
 
 /**
  * The output of a program, passed on for a few milliseconds at a time: Node reads a pipe many times within one iteration
- * of the event loop, and a program that writes nothing but tiny lines would hold up all sessions.
+ * of the event loop, and a program that writes nothing but tiny lines would block all sessions.
  */
 export class PacedOutput {
   readonly #options: PacedOutputOptions;

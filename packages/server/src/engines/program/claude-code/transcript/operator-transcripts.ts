@@ -60,7 +60,7 @@ function parse(line: string): Record<string, unknown> | undefined {
   try {
     return record(JSON.parse(line));
   } catch {
-    // The server was killed while it wrote the line.
+    // The line is incomplete: the server was killed while writing it.
     return undefined;
   }
 }

@@ -23,7 +23,7 @@ export async function readAgentMeta(root: string, transcript: string): Promise<A
     const description = text(meta?.['description']) ?? null;
     return { callId, agentType, description, depth: number(meta?.['spawnDepth']) ?? 1 };
   } catch {
-    // Half a file, or not JSON: the program was killed while it wrote it.
+    // The file is incomplete or not JSON: the program was killed while writing it.
     return undefined;
   } finally {
     await file.close();

@@ -15,7 +15,7 @@ export interface ThreadParamsOptions {
   readonly directory: string;
   readonly agent: AgentSnapshot;
   readonly members: readonly AgentSnapshot[];
-  /** Null: the model that Codex chooses. */
+  /** The model of the thread; null: Codex chooses. */
   readonly model: string | null;
   readonly mode: PermissionMode;
   /** The MCP servers of all agents, as the program reaches them. */

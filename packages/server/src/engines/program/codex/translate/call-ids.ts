@@ -15,7 +15,7 @@ export class CallIds {
     return callId;
   }
 
-  /** The thread and the item of a call. */
+  /** The ids of the thread and the item of a call; undefined for an unknown call. */
   find(callId: string): { readonly threadId: string; readonly itemId: string } | undefined {
     return this.#places.get(callId);
   }

@@ -114,7 +114,7 @@ export class CodexTranslator {
     this.#mode = mode;
   }
 
-  /** The thread, and the item, of a call. */
+  /** The ids of the thread and the item of a call; undefined for an unknown call. */
   locate(callId: string): { readonly threadId: string; readonly itemId: string } | undefined {
     return this.#callIds.find(callId);
   }

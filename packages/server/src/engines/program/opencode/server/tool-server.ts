@@ -8,13 +8,13 @@ import { text } from '../../lines/values.ts';
 interface Waiting {
   readonly name: string;
   readonly input: Json;
-  /** Null until the call was announced. */
+  /** The id of the call; null until the call was announced. */
   callId: string | null;
   readonly resolve: (result: ClientResult) => void;
 }
 
 /**
- * The MCP server with the custom tools of the agents. Opencode does not send which conversation a call is for: it is joined to the
+ * The MCP server with the custom tools of the agents. opencode does not send the conversation of a call: the call is joined to the
  * announced call with the same name and input.
  */
 export class ToolServer {

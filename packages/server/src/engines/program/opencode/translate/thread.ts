@@ -229,7 +229,7 @@ export class Thread {
     return [...closed, ...ended, this.#toEnd(outcome, isMoreToCome)];
   }
 
-  /** Ends the model request if all open calls wait for a client or for a sub-agent. Opencode reports its usage after their results. */
+  /** Ends the model request if all open calls wait for a client or for a sub-agent. opencode reports its usage after their results. */
   rest(): ProgramEvent[] {
     const open = [...this.#calls.values()];
     const isWaiting = ({ callId, tool }: OpenCall) =>

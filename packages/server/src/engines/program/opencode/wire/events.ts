@@ -118,7 +118,7 @@ export interface AskRequest {
 export interface Snapshot {
   readonly conversation: string;
   readonly status: SessionStatus;
-  /** Oldest first. */
+  /** The messages with their parts, oldest first. */
   readonly messages: readonly { readonly message: MessageInfo; readonly parts: readonly Part[] }[];
   readonly asks: readonly AskRequest[];
   readonly children: readonly SessionInfo[];
