@@ -1,6 +1,6 @@
 import type { AgentSnapshot } from '@fleetloom/protocol/managed-agents';
 
-/** One for each name: all agents of a process share its servers, and the last one of a name is the one. */
+/** The MCP servers of all agents, one for each name: the agents of a process share its servers. The last server of a name wins. */
 export function listMcpServers(
   agents: readonly AgentSnapshot[],
 ): readonly { readonly name: string; readonly url: string }[] {

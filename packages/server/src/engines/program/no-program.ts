@@ -1,7 +1,7 @@
 import { noCapabilities } from './program-capabilities.ts';
 import { MAIN, type Program, type ProgramEngine, type ProgramEvent, type ProgramRefusal } from './program.ts';
 
-/** Stands in where there is no program: whatever is begun ends at once, and says why. */
+/** An engine in place of a missing program: every program that it opens ends at once, with the reason. */
 export function createNoProgramEngine(message: string): ProgramEngine {
   return {
     open: async () => toEndedProgram(message, 'program_unavailable'),
@@ -24,7 +24,7 @@ export function createNoProgramEngine(message: string): ProgramEngine {
   };
 }
 
-/** A program that was over before it began. */
+/** A program that has ended before it began. */
 export function toEndedProgram(message: string, refusal?: ProgramRefusal): Program {
   const reason = refusal === undefined ? {} : { refusal };
   const events: readonly ProgramEvent[] = [{ type: 'exited', key: MAIN, message, isWanted: false, ...reason }];

@@ -1,17 +1,17 @@
 /**
- * What a program can do, known before a session starts it. Each capability decides a test of the program suite, or a line of
+ * The capabilities of a program, known before a session starts it. Each capability decides a test of the program suite, or a line of
  * `fleetloom doctor` and docs/engines.md.
  */
 export interface ProgramCapabilities {
-  /** Text of sub-agents arrives while it grows, or block by block, or the program does not report sub-agents at all. */
+  /** How the text of sub-agents arrives: as deltas or block by block. `none`: the program does not report sub-agents. */
   readonly subAgentText: 'deltas' | 'blocks' | 'none';
   /** Whether the agents of the roster run with their own definitions. */
   readonly roster: boolean;
-  /** Where an agent reads what its sub-agent reports: in the result of the call that made it, or in a message that comes later. */
+  /** Where an agent reads the report of its sub-agent: in the result of the call that started it, or in a later message. */
   readonly subAgentReport: 'result' | 'message';
-  /** Which calls need an approval: those that the definition says, or those that the program asks for. */
+  /** Whether the definition or the program decides which calls need an approval. */
   readonly approvals: 'definition' | 'program';
-  /** Where the model reads why a person denied a call: in the result of the call, or in a message that follows it. */
+  /** Where the model reads the reason of a denial: in the result of the call, or in a later message. */
   readonly denialReason: 'result' | 'message';
   /** A person can allow a call with another input. Without it such a decision denies the call. */
   readonly changedInput: boolean;
@@ -31,7 +31,7 @@ export interface ProgramCapabilities {
   readonly modelChange: 'request' | 'turn';
   /** When the usage of a model request is known: at its end, or after the results of its calls, or only that of a whole turn. */
   readonly requestUsage: 'at_end' | 'later' | 'turn';
-  /** Why the model stopped is known for each model request. */
+  /** The stop reason of each model request is known. */
   readonly stopReasons: boolean;
   /** The HTTP status of a failed model request is known when it is sent again, and when it ends the turn. */
   readonly failureStatus: boolean;
@@ -41,21 +41,21 @@ export interface ProgramCapabilities {
   readonly resume: 'always' | 'if_offered';
   /** A session can be forked with the history that the program has. */
   readonly fork: boolean;
-  /** What the program did before a crash of the server, and the log does not have, is read from its transcripts. */
+  /** Work before a crash of the server that is missing in the log is read from the program's transcripts. */
   readonly recovery: boolean;
 }
 
-/** What people read of one capability: what it is, and what is true where the program does not have it. */
+/** The texts of one capability for people: its title, and the consequence for a program without it. */
 interface CapabilityWords {
   readonly title: string;
   /** The best value. */
   readonly best: string | boolean;
   readonly without: string;
-  /** Further values with words of their own. */
+  /** Further values with texts of their own. */
   readonly others?: Readonly<Record<string, string>>;
 }
 
-/** The words for each capability, in the order of docs/engines.md and `fleetloom doctor`. */
+/** The texts of each capability, in the order of docs/engines.md and `fleetloom doctor`. */
 export const capabilityWords: { readonly [Name in keyof ProgramCapabilities]: CapabilityWords } = {
   subAgentText: {
     title: 'text of sub-agents while it grows',
@@ -161,9 +161,9 @@ export const capabilityWords: { readonly [Name in keyof ProgramCapabilities]: Ca
   },
 };
 
-/** What sessions of a program lack, one sentence part for each capability. */
+/** The capabilities that a program lacks, with one part of a sentence for each. */
 export function listLacks(capabilities: ProgramCapabilities): readonly string[] {
-  // The cast is what the type of `capabilityWords` says.
+  // The cast: the type of `capabilityWords` has exactly these keys.
   const names = Object.keys(capabilityWords) as (keyof ProgramCapabilities)[];
   return names.flatMap((name) => {
     const { best, without, others = {} } = capabilityWords[name];

@@ -1,4 +1,4 @@
-/** What a running program can be asked for outside of its turns. Which of these it answers depends on the program and its version. */
+/** The control requests to a running program, outside of its turns. Each program and version supports some of them. */
 export const programControls = ['usage', 'diff', 'rewind'] as const;
 /** One of the control requests. */
 export type ProgramControl = (typeof programControls)[number];
@@ -7,21 +7,21 @@ export type ProgramControl = (typeof programControls)[number];
 export type ControlRequest =
   | { readonly type: 'usage' }
   | { readonly type: 'diff' }
-  /** The files become what they were before the message that `say` was given this id with. A dry run changes nothing. */
+  /** Restores the files to their state before the message that `say` received with this id. A dry run changes nothing. */
   | { readonly type: 'rewind'; readonly messageId: string; readonly isDryRun: boolean };
 
-/** The answer to a control request. */
+/** The response to a control request. */
 export type ControlAnswer =
   | ProgramUsage
   | ProgramDiff
   | ProgramRewind
-  /** The version of the program does not know the request. */
+  /** This version of the program does not know the request. */
   | { readonly type: 'unsupported' }
-  /** The program refused, in its own words, or did not answer in time. */
+  /** The program rejected the request with this message, or did not answer in time. */
   | { readonly type: 'failed'; readonly message: string }
   | { readonly type: 'exited' };
 
-/** What the program itself counts for the conversation. A restart of the program may begin the count again. */
+/** The usage that the program itself counts for the conversation. A restart of the program may reset the count. */
 export interface ProgramUsage {
   readonly type: 'usage';
   readonly costUsd: number | null;
@@ -46,24 +46,24 @@ export interface ModelUsage {
   readonly costUsd: number | null;
 }
 
-/** How the workspace differs from what its version control has. */
+/** The differences between the workspace and its version control. */
 export interface ProgramDiff {
   readonly type: 'diff';
   readonly files: readonly FileDiff[];
-  /** Files that differ and are not listed. */
+  /** Number of files that differ and are not listed. */
   readonly filesOmitted: number;
   /** Why there is no diff, in the program's words; null if there is one. */
   readonly reason: string | null;
 }
 
-/** How one file differs. */
+/** The differences of one file. */
 export interface FileDiff {
   readonly path: string;
   readonly status: string;
   readonly added: number;
   readonly removed: number;
   readonly isBinary: boolean;
-  /** Hunks of a unified diff; null if the program gives none (untracked, binary or large files) or the limit was reached. */
+  /** Hunks of a unified diff; null if the program reports none (untracked, binary or large files) or the limit was reached. */
   readonly patch: string | null;
 }
 
@@ -71,9 +71,9 @@ export interface FileDiff {
 export interface ProgramRewind {
   readonly type: 'rewind';
   readonly isDryRun: boolean;
-  /** As the program names them. */
+  /** The paths of the files, as the program reports them. */
   readonly files: readonly string[];
-  /** Lines, by which the files change. */
+  /** Number of lines that the rewind adds and removes. */
   readonly added: number;
   readonly removed: number;
 }

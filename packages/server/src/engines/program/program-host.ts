@@ -9,20 +9,20 @@ import type { ProgramSandbox, SandboxMounts } from './program-sandbox.ts';
 /** Opens a program engine on a server. It throws a `FleetloomError` for a choice of the operator that cannot work. */
 export type OpenProgramEngine = (host: ProgramHost) => ProgramEngine;
 
-/** What the operator decides about one program engine. */
+/** The operator's configuration of one program engine. */
 export interface ProgramChoice {
-  /** Workspaces whose agents may use the engine, for example `wrkspc_default`. None by default. */
+  /** Workspaces whose agents may use the engine, for example `wrkspc_default`. By default none. */
   readonly workspaces?: readonly string[] | undefined;
   /** The path of the program, or its name on PATH. */
   readonly program?: string | undefined;
   /** The command of an ACP agent, with its arguments: `['opencode', 'acp']`. */
   readonly command?: readonly string[] | undefined;
-  /** The environment that variables are taken from; by default that of this process. Only variables that the program needs are passed on, and none that holds a secret. */
+  /** The environment that variables are taken from; by default this process's. Only variables that the program needs are passed on, no secrets. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
   /** Names of further variables that the program, and every command that it runs, receives. */
   readonly passedVariables?: readonly string[] | undefined;
   /**
-   * Where a program with its own login sends its model requests. By default `ANTHROPIC_BASE_URL` of its environment, as for a program that
+   * The endpoint of a program with its own login. By default `ANTHROPIC_BASE_URL` of its environment, as for a program that
    * the operator starts.
    */
   readonly loginBaseURL?: string | undefined;
@@ -32,9 +32,9 @@ export interface ProgramChoice {
   readonly isUnsandboxed?: boolean | undefined;
 }
 
-/** What a server offers to a program engine. */
+/** The facts and functions that a server provides to a program engine. */
 export interface ProgramHost {
-  /** The engine's name, as models begin with it: `codex`, `acp:opencode`. */
+  /** The engine's name, which is the prefix of its models: `codex`, `acp:opencode`. */
   readonly name: string;
   readonly choice: ProgramChoice;
   /** The data directory. Engines keep their files in sub-directories of it. */
@@ -47,9 +47,9 @@ export interface ProgramHost {
     | { readonly type: 'ready'; readonly sandbox: ProgramSandbox }
     | { readonly type: 'unavailable'; readonly reason: string }
   >;
-  /** What the sandbox of a session has beside its workspace; by default nothing, and the workspace is writable. */
+  /** Returns the mounts of a session's sandbox beside its workspace; by default none, and the workspace is writable. */
   readonly openMounts?: ((sessionId: string) => Promise<SandboxMounts>) | undefined;
-  /** What a session may connect to; `loginHosts` are allowed in addition to what its environment allows. */
+  /** Returns the network of a session; `loginHosts` are allowed in addition to the hosts of its environment. */
   readonly openNetwork: (
     networking: Networking | undefined,
     loginHosts: readonly string[],

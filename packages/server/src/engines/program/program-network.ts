@@ -1,19 +1,19 @@
 import type { Duplex } from 'node:stream';
 
 /**
- * What a session lets its program reach beside the model: both give the addresses to connect to, and throw an error for
- * people where it may not. The environment of the session and the operator decide.
+ * The network that a session's program may reach beside the model. `findMcpServer` and `findHost` return the addresses to connect to, and throw an
+ * error for people if the connection is not allowed. The environment of the session and the operator decide.
  */
 export interface ProgramNetwork {
-  /** An MCP server of its agents. */
+  /** The addresses of an MCP server of the session's agents. */
   findMcpServer(url: URL, signal?: AbortSignal): Promise<readonly string[]>;
   /**
-   * Opens a connection that a program has asked for with `CONNECT`, or refuses it, instead of `findHost`: what passes is checked and
+   * Opens or rejects a connection that a program has requested with `CONNECT`, in place of `findHost`: its traffic is checked and
    * logged. Never throws.
    */
   openTunnel?(request: { readonly url?: string | undefined }, near: Duplex, head: Buffer): void;
   /** Ends the connections of `openTunnel`. */
   close?(): void;
-  /** Any other host, by `https://host:port`. */
+  /** The addresses of any other host, by `https://host:port`. */
   findHost(url: URL, signal?: AbortSignal): Promise<readonly string[]>;
 }

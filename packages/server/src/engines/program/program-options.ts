@@ -3,7 +3,7 @@ import { baseLimits } from '../../base/limits.ts';
 import { type ProgramFacts, type SettingsChoice, settingsChoices } from './program.ts';
 import { findProgramEntry, listPrograms, type ProgramEntry } from './registry.ts';
 
-/** Options of a program, and what the keys of a session's metadata that set them end with. */
+/** Options of a program, and the ends of the keys that set them in a session's metadata. */
 const optionNames = {
   model: 'model',
   permissionMode: 'permission_mode',
@@ -19,9 +19,9 @@ export function programOptionsOf(model: string, metadata: Metadata): Partial<Rec
   return Object.fromEntries(options.map((option) => [option, metadata[toKey(entry, option)]]));
 }
 
-/** What a program is started with: a change takes effect at its next start. */
+/** The options that apply at the start of a program: a change takes effect at its next start. */
 export interface StartOptions {
-  /** Null: what the session was created with. */
+  /** The depth of delegation; null: the depth that the session was created with. */
   readonly depth: number | null;
   readonly settings: SettingsChoice;
 }
@@ -37,7 +37,7 @@ export function startOptionsOf(model: string, metadata: Metadata): StartOptions 
   };
 }
 
-/** An option that a session cannot have, and what the caller can do. */
+/** An option that a session cannot have, with advice to the caller. */
 export interface InvalidOption {
   readonly problem: string;
   readonly advice: string;
@@ -93,7 +93,7 @@ function givenKeys(metadata: Metadata, { optionPrefix }: ProgramEntry): string[]
   return Object.keys(metadata).filter((key) => key.startsWith(optionPrefix) && typeof metadata[key] === 'string');
 }
 
-/** Keys come from callers and may be long. */
+/** Shortens a key for a message: keys come from callers and may be long. */
 function clip(key: string): string {
   return cutText(key, baseLimits.excerptCharsMax);
 }
@@ -103,7 +103,7 @@ interface Allowed {
   readonly why?: string;
 }
 
-/** Null: any value. Only the endpoint knows which models there are. */
+/** The allowed values of an option. Null: any value, because only the endpoint knows its models. */
 function allowedOf(option: OptionName, facts: ProgramFacts): Allowed | null {
   const { version, permissionModes, depths, settings } = facts;
   const program = version === null ? 'the program' : `version ${version} of the program`;

@@ -1,4 +1,4 @@
-/** What a program belongs to. What it keeps is separate for each owner. */
+/** The owner of a program. The files of programs are separate for each owner. */
 export interface ProgramOwner {
   readonly sessionId: string;
   /** The thread of a roster member; undefined: the session's own agent. */

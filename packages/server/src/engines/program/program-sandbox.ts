@@ -16,22 +16,22 @@ export interface SandboxRequest {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** What the sandbox of a session has beside its workspace. */
+/** The mounts of a session's sandbox beside its workspace. */
 export interface SandboxMounts {
   readonly isWritable: boolean;
   readonly readOnlyPaths: readonly (string | { readonly path: string; readonly at: string })[];
   readonly writablePaths: readonly string[];
-  /** Files and directories that are found in the workspace instead of what is there. */
+  /** Files and directories that cover paths of the workspace. */
   readonly covers: readonly { readonly path: string; readonly inside: string; readonly isWritable: boolean }[];
-  /** How git in the sandbox reaches the repositories of the session, if it has any. */
+  /** The connection of git in the sandbox to the repositories of the session, if it has any. */
   readonly gitRelay?: GitRelay | undefined;
-  /** What the program needs for connections that the server opens for it, if it opens any. */
+  /** Certificates and placeholders for connections that the server opens for the program, if it opens any. */
   readonly egress?: { readonly trust: ProgramTrust } | undefined;
-  /** The packages of its environment, if any are installed. */
+  /** The packages of the session's environment, if any are installed. */
   readonly packages?: (ProgramTrust & { readonly searchPath: readonly string[] }) | undefined;
 }
 
-/** Certificates that a program has to trust, and placeholders of secrets. */
+/** Certificates that a program must trust, and placeholders of secrets. */
 export interface ProgramTrust {
   readonly readOnlyPaths: readonly { readonly path: string; readonly at: string }[];
   readonly environment: Readonly<Record<string, string>>;
@@ -55,6 +55,6 @@ export interface SandboxLaunch {
   readonly file: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** What the process reads from its descriptors, from the fifth on. */
+  /** The data that the process reads from its descriptors, from the fifth on. */
   readonly data: readonly (string | Uint8Array)[];
 }

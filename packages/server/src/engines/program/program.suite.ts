@@ -9,8 +9,8 @@ import { outsideSuite } from './suite/outside.suite.ts';
 import { type ProgramUnderTest, usePrograms } from './suite/program-under-test.suite.ts';
 
 /**
- * What every program engine does, in front of the scripted model. engine.suite.ts says the same of engines that answer one
- * request, as far as there is the same to say.
+ * The contract of program engines, with the scripted model as their endpoint. engine.suite.ts has the contract of engines that answer one
+ * request.
  */
 export function programSuite(name: string, options: Omit<ProgramUnderTest, 'tested'>): void {
   describe(name, () => {
@@ -25,7 +25,7 @@ export function programSuite(name: string, options: Omit<ProgramUnderTest, 'test
   });
 }
 
-/** The part of the suite that differs where the text of sub-agents is not read on its way. */
+/** The part of the suite that differs if the gateway does not read the text of sub-agents. */
 export function programTurnsSuite(name: string, options: Omit<ProgramUnderTest, 'tested'>): void {
   describe(name, () => turnsSuite(usePrograms(options)));
 }

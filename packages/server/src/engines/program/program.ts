@@ -8,28 +8,28 @@ import type { ProgramDirectory } from './program-owner.ts';
 import type { ProgramCapabilities } from './program-capabilities.ts';
 import type { ControlAnswer, ControlRequest, ProgramControl } from './program-controls.ts';
 
-/** Which settings a program loads beside the agent's definition: those of the workspace, and with `user` the operator's own too. */
+/** The settings that a program loads beside the agent's definition: `project`: those of the workspace; `user`: the operator's own too. */
 export const settingsChoices = ['none', 'project', 'user'] as const;
 export type SettingsChoice = (typeof settingsChoices)[number];
 
 /**
  * Runs the agent of a session, or one of its roster, with a program that has its own loop, its own tools and its own
- * sub-agents. Where an `Engine` answers one request, a program receives messages and emits everything that its agents do.
+ * sub-agents. An `Engine` answers one request; a program receives messages and emits all events of its agents.
  */
 export interface ProgramEngine {
-  /** Failures, also of the start, are the last event of the program; nothing is ever thrown. */
+  /** Opens a program. Failures, including a failed start, are the last event of the program; nothing is ever thrown. */
   open(options: ProgramOptions): Promise<Program>;
   /** Why no session could start a program here, for people; null if no reason is known. */
   whyUnavailable(): Promise<string | null>;
   /** The program and what its sessions can be configured with. */
   describe(): Promise<ProgramFacts>;
   /**
-   * Makes what the program of one session knows of a conversation known to the program of another one. False if there is nothing that
+   * Copies a conversation from the program of one session to the program of another session. False if no conversation
    * could be copied.
    */
   copyConversation(copied: {
     readonly conversation: string;
-    /** The message that the other program continues from, as `turn_ended` names it. */
+    /** The message that the other program continues from: the `message` of a `turn_ended`. */
     readonly message: string;
     readonly from: ProgramDirectory;
     readonly to: ProgramDirectory;
@@ -39,11 +39,11 @@ export interface ProgramEngine {
    * each thread. Nothing is thrown.
    */
   recover(ended: EndedConversation): AsyncIterable<readonly ProgramEvent[]>;
-  /** The session is gone: what its program has kept of it is removed. */
+  /** Closes the programs of a deleted session and removes their files. */
   forget(sessionId: string): Promise<void>;
-  /** Sessions of which something is kept. */
+  /** Sessions with files of programs. */
   listKept(): Promise<readonly string[]>;
-  /** Ends programs that a former process of this server left behind, and says how many there were. */
+  /** Ends programs that an earlier process of this server left behind, and returns their number. */
   reap(): Promise<number>;
   /** Ends all programs. Resolves when none of their processes is left. */
   close(): Promise<void>;
@@ -51,7 +51,7 @@ export interface ProgramEngine {
 
 /** Facts about a program that are known before a session starts it. */
 export interface ProgramFacts {
-  /** Null if the program is not installed. */
+  /** The version of the program; null if it is not installed or not known before it runs. */
   readonly version: string | null;
   readonly isSandboxed: boolean;
   /** Permission modes that a session can be in. */
@@ -67,67 +67,67 @@ export interface ProgramFacts {
 /** The options with which a program is started. */
 export interface ProgramOptions extends ProgramDirectory {
   readonly agent: AgentSnapshot;
-  /** The agents that it may delegate to. */
+  /** The roster: agents that the agent may delegate to. */
   readonly members: readonly AgentSnapshot[];
-  /** How deep its agents may delegate, as far as it can be kept to that; 0: it starts no sub-agents. */
+  /** Maximum depth of delegation, for programs whose depth can be limited; 0: the agent cannot start sub-agents. */
   readonly depthMax: number;
-  /** Sub-agents of that conversation, and the calls that made them. */
+  /** Sub-agents of the conversation in `resume`, and the calls that started them. */
   readonly known: readonly { readonly key: string; readonly callId: string }[];
-  /** How the program named the conversation that it is to go on with. */
+  /** The program's id of the conversation to continue; null: a new one. */
   readonly resume: string | null;
-  /** Set if the conversation is that of another session: it is continued as a new one, from this message on. */
+  /** Set if the conversation belongs to another session: the program continues it as a new conversation, from this message on. */
   readonly forkAt?: string | undefined;
   /** The networking of the session's environment. Absent: all public hosts. */
   readonly networking?: Networking | undefined;
   /** The session has vaults: MCP servers are reached through this server, which adds their credentials. */
   readonly hasVaults?: boolean | undefined;
-  /** Which settings it loads beside the definition; by default none. */
+  /** The settings that the program loads beside the definition; by default none. */
   readonly settings?: SettingsChoice | undefined;
 }
 
 /** A running program. */
 export interface Program {
   /**
-   * The events, in batches, for one reader. The last event is `exited`, and there is exactly one. While they are not read,
+   * The events, in batches, for one reader. The last event is `exited`, exactly one. While the events are not read,
    * the program is made to wait.
    */
   readonly events: AsyncIterable<readonly ProgramEvent[]>;
   /**
-   * Sends a message to the main agent. It begins a turn, or becomes part of the current one. With `messageId` the files can be
-   * rewound to this message later, also by a program that resumes the conversation.
+   * Sends a message to the main agent. It begins a turn, or joins the current one. With `messageId` the files can be
+   * rewound to this message later, even by a program that resumes the conversation.
    */
   say(content: readonly InputBlock[], messageId?: string): void;
   /** Stops the turn of the main agent. The end of the turn comes as an event. */
   interrupt(): void;
   /** Stops one sub-agent. */
   stopThread(key: string): void;
-  /** The model of the main agent from its next request on; null: the program's own choice. */
+  /** Sets the model of the main agent from its next request on; null: the program's own choice. */
   setModel(model: string | null): void;
-  /** How much the program does without asking, in its own words; what its definition wants asked for is asked for all the same. */
+  /** Sets the permission mode, by the program's name. Calls that need an approval by the definition still need it in every mode. */
   setPermissionMode(mode: string): void;
   /** Decides whether a call may run. The decision may come before the `ask`: it is then applied when the program asks. */
   answer(callId: string, decision: Decision): void;
-  /** The result of a call that a client runs: a custom tool, or a question. */
+  /** Sends the result of a call that a client runs: a custom tool, or a question. */
   giveResult(callId: string, result: { readonly content: readonly ResultBlock[]; readonly isError: boolean }): void;
-  /** Which requests `control` answers. */
+  /** The control requests that `control` supports. */
   readonly controls: readonly ProgramControl[];
-  /** Asks the program for something outside of its turns. Never rejects, and resolves within a limit. */
+  /** Sends a control request to the program, outside of turns. Never rejects, and resolves within a time limit. */
   control(request: ControlRequest): Promise<ControlAnswer>;
-  /** The present state of its process. */
+  /** The current state of the program's process. */
   vitals(): ProgramVitals;
   /**
-   * Lets an idle program end on its own for a moment, and kills any other. With `isOverdue`, because it did not stop in time, the
-   * program is given less time. Resolves when none of its processes is left.
+   * Gives an idle program a moment to end on its own, and kills other programs. With `isOverdue`, because it did not stop in time, the
+   * program has less time. Resolves when no process of it is left.
    */
   close(options?: { readonly isOverdue: boolean }): Promise<void>;
 }
 
 /** The state of a program's process. */
 export interface ProgramVitals {
-  /** Null without a process. */
+  /** The process id; null without a process. */
   readonly pid: number | null;
   readonly isAlive: boolean;
-  /** When it last wrote anything; null if it never did. */
+  /** When the program last wrote output; null if it never did. */
   readonly lastByteAt: number | null;
 }
 
@@ -138,7 +138,7 @@ export type Decision =
   /** The model reads the message. With `isInterrupting` the turn that made the call ends as well. */
   | { readonly type: 'deny'; readonly message: string; readonly isInterrupting?: boolean | undefined };
 
-/** The key of the main agent. Others have the name that the program gave them. */
+/** The key of the main agent. The key of a sub-agent is the program's id of it. */
 export const MAIN = 'main';
 
 /** An event of a program; `key` is the agent that it belongs to. */
@@ -146,7 +146,7 @@ export type ProgramEvent = { readonly key: string } & (
   | ProgramLife
   | ThreadOpened
   | { readonly type: 'thread_started'; readonly prompt: string | null }
-  /** The agent that delegates has sent the sub-agent a message while it works, and its next request contains the message. */
+  /** The delegating agent has sent a message to the running sub-agent, whose next request contains the message. */
   | { readonly type: 'thread_message'; readonly text: string }
   | {
       readonly type: 'thread_ended';
@@ -155,7 +155,7 @@ export type ProgramEvent = { readonly key: string } & (
     }
   | { readonly type: 'request_started'; readonly model: string }
   | RequestEnded
-  /** Text or thought begins to grow. `block` is its name among all blocks of the agent. */
+  /** A text or thinking block begins. `block` is its name among all blocks of the agent. */
   | { readonly type: 'block_started'; readonly block: string; readonly kind: 'text' | 'thinking' }
   | { readonly type: 'block_delta'; readonly block: string; readonly text: string }
   /** A complete block. If its deltas differ from it, they are void. Blocks without deltas are also emitted like this. */
@@ -167,22 +167,22 @@ export type ProgramEvent = { readonly key: string } & (
       readonly callId: string;
       readonly content: readonly ResultBlock[];
       readonly isError: boolean;
-      /** The file as the call has left it, where the input of the call does not have its content. */
+      /** The file after the call, if the input of the call does not contain its content. */
       readonly file?: WrittenFile | undefined;
     }
-  /** A call that runs has written more. It is only shown while the call runs: the result has the output that counts. */
+  /** New output of a running call. It is only shown while the call runs: the result has the final output. */
   | { readonly type: 'output_delta'; readonly callId: string; readonly text: string }
-  /** The tasks that the agent has planned, as they are now. It replaces the plan before. */
+  /** The current plan of the agent as a list of tasks. It replaces the previous plan. */
   | { readonly type: 'plan'; readonly items: readonly PlanTask[] }
-  /** What `answer` or `giveResult` gave for the call was handed to the program. It comes before the result of the call. */
+  /** The decision or result from `answer` or `giveResult` was passed to the program. This event comes before the result of the call. */
   | { readonly type: 'answered'; readonly callId: string }
-  /** The program no longer wants to know whether the call may run. */
+  /** The program no longer waits for a decision about the call. */
   | { readonly type: 'ask_withdrawn'; readonly callId: string }
   | ProgramRetry
   | ProgramSettings
-  /** Part of what the sub-agent did is not known. The message is for people. */
+  /** Part of the sub-agent's work is not known. The message is for people. */
   | { readonly type: 'transcript_missing'; readonly message: string }
-  /** A model request failed for good, and the agent goes on with what it has. */
+  /** A model request failed finally, and the agent continues without its response. */
   | { readonly type: 'request_failed'; readonly message: string }
   | { readonly type: 'compacted' }
 );
@@ -191,46 +191,46 @@ export type ProgramEvent = { readonly key: string } & (
 export type ProgramLife =
   /** The program runs; `conversation` is its id of the conversation. */
   | { readonly type: 'opened'; readonly conversation: string; readonly version: string | null }
-  /** The program is about to begin a turn on its own, so that it does not become idle: a sub-agent in the background has ended. */
+  /** The program is about to begin a turn on its own, so it is not idle: a sub-agent in the background has ended. */
   | { readonly type: 'turn_expected' }
   | { readonly type: 'turn_started' }
   | {
       readonly type: 'turn_ended';
       readonly outcome: TurnOutcome;
-      /** A message was not part of the turn: another turn follows. */
+      /** Another turn follows, for example because a message was not part of this turn. */
       readonly isMoreToCome: boolean;
-      /** The last message of the main agent, as the program names it: with that the conversation can be forked here. */
+      /** The program's id of the main agent's last message, at which the conversation can be forked. */
       readonly message?: string | undefined;
     }
   | ProgramWork
-  /** One of its MCP servers cannot be used; the program continues without it. */
+  /** An MCP server of the program cannot be used; the program continues without it. */
   | {
       readonly type: 'server_failed';
       readonly serverName: string;
       readonly isLogin: boolean;
-      /** For people, if it is known. */
+      /** The reason for people; null if it is not known. */
       readonly reason: string | null;
     }
   | {
       readonly type: 'exited';
       readonly message: string;
       readonly isWanted: boolean;
-      /** Set if it was never begun, because this server does not begin it. */
+      /** Set if this server did not start the program. */
       readonly refusal?: ProgramRefusal | undefined;
     };
 
 /**
- * Work of the program that belongs to no turn and ends with its process, so that the program has to be kept until it is
- * done: a shell command in the background, a turn that it will begin at a time. Sub-agents are threads instead.
+ * Work of the program outside of turns that ends with its process, so the program must be kept running until the work is
+ * done: a shell command in the background, or a turn that it will begin at a given time. Sub-agents are threads instead.
  */
 export type ProgramWork =
-  /** A second one with the same id replaces the first. */
+  /** Work with the same id as earlier work replaces it. */
   | {
       readonly type: 'work_started';
       readonly workId: string;
       readonly kind: 'command' | 'wake_up' | 'task';
       readonly description: string;
-      /** When it is over at the latest; null: `work_ended` follows. */
+      /** The latest end of the work, in ms since 1970; null: `work_ended` follows. */
       readonly until: number | null;
     }
   | {
@@ -239,10 +239,10 @@ export type ProgramWork =
       readonly outcome: 'completed' | 'failed' | 'stopped';
     };
 
-/** `programs_not_allowed`: not in this workspace. `program_unavailable`: not on this machine, or not with this environment. */
+/** Why no program was started. `programs_not_allowed`: not in this workspace. `program_unavailable`: not on this machine or with this environment. */
 export type ProgramRefusal = 'programs_not_allowed' | 'program_unavailable';
 
-/** How a turn ended. */
+/** The outcome of a turn. */
 export type TurnOutcome =
   | { readonly type: 'done' }
   | { readonly type: 'stopped' }
@@ -253,14 +253,14 @@ export type TurnOutcome =
 /** Why a turn failed. */
 export type TurnFailure = 'overloaded' | 'rate_limited' | 'billing' | 'authentication' | 'request_failed' | 'unknown';
 
-/** A sub-agent is there. Its first run begins with it. */
+/** The thread of a sub-agent opens. Its first run begins with this event. */
 export interface ThreadOpened {
   readonly type: 'thread_opened';
   readonly parentKey: string;
   readonly agentName: string;
   readonly description: string | null;
   readonly prompt: string | null;
-  /** The call that made it. */
+  /** The call that started the sub-agent. */
   readonly callId: string | null;
 }
 
@@ -268,7 +268,7 @@ export interface ThreadOpened {
 export interface ProgramRetry {
   readonly type: 'retry';
   readonly message: string;
-  /** The HTTP status; null if there was none. */
+  /** The HTTP status; null without a response. */
   readonly status: number | null;
   /** How long the program waits before it sends the request again. */
   readonly delayMs: number;
@@ -307,13 +307,13 @@ export interface RequestEnded {
 export interface ProgramCall {
   readonly type: 'call';
   readonly callId: string;
-  /** How the program names the tool. */
+  /** The program's name of the tool. */
   readonly name: string;
   readonly input: Json;
   /**
-   * `permission` is what the definition of the agent wants, not what the program does: only an `ask` makes an approval, and
-   * only a call with the permission `ask`, or a question, has one. `deny`: the engine refuses the call, because the
-   * definition does not give the tool to the agent.
+   * `permission` is the choice of the agent's definition, not the action of the program: only an `ask` event makes an approval, and
+   * only a call with the permission `ask`, or a question, has one. `deny`: the engine denies the call, because the
+   * definition does not allow the tool.
    */
   readonly tool:
     | { readonly kind: 'builtin'; readonly permission: 'allow' | 'ask' | 'deny' }
@@ -324,20 +324,20 @@ export interface ProgramCall {
         readonly serverName: string;
         readonly toolName: string;
       }
-    /** `toolName` is how its owner names it. A question to people has a result once it was asked for. */
+    /** `toolName` is the name in the definition. A question to people gets its result after its `ask` event. */
     | { readonly kind: 'custom'; readonly toolName: string; readonly isQuestion?: boolean };
 }
 
 /**
- * The program waits for a decision about a call that it has announced with `call`. A call that the program refuses on its own
- * (by a rule, a mode or a hook) has a `result` and never an `ask`; neither has one that the engine answers by the definition.
+ * The program waits for a decision about a call that it has announced with `call`. A call that the program rejects on its own
+ * (by a rule, a mode or a hook) has a `result` and never an `ask`; the same applies to a call that the engine decides by the definition.
  */
 export interface ProgramAsk {
   readonly type: 'ask';
   readonly callId: string;
   /** `tool` and `plan` wait for `answer`, `question` waits for `giveResult`. */
   readonly kind: 'tool' | 'question' | 'plan';
-  /** Why the program asks, in its own words, if it says so. */
+  /** The program's reason for asking; null if it does not report one. */
   readonly reason: string | null;
   /** The input that the program would run. It may differ from the input of the call: newer programs add the text of a plan. */
   readonly input: Json;

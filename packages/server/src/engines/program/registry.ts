@@ -1,17 +1,17 @@
 import type { OpenProgramEngine } from './program-host.ts';
 
-/** A program engine as the rest of the server knows it. Its implementation is loaded when a server starts. */
+/** The entry of a program engine in the registry. Its implementation is loaded when a server starts. */
 export interface ProgramEntry {
   /** The engine runs sessions whose model is `<name>/…`, and is described at `/v1/programs/<name>`. */
   readonly name: string;
   /**
-   * There are several engines of this kind, each with a name that the operator gives it: `acp:<name>/…`. One named `acp` removes what
-   * engines have left behind that are no longer configured.
+   * There are several engines of this kind, each with a name that the operator gives it: `acp:<name>/…`. The engine named `acp` removes files of
+   * engines that are no longer configured.
    */
   readonly isNamed?: boolean | undefined;
   /** Keys of a session's metadata that begin with this configure the engine. */
   readonly optionPrefix: string;
-  /** Models that a person is offered, each without the name of the engine. The program accepts others as well. */
+  /** Models that are offered to people, each without the name of the engine. The program accepts others as well. */
   readonly models?: readonly string[];
   /** Loads the function that opens the engine. */
   readonly load: () => Promise<OpenProgramEngine>;

@@ -6,15 +6,15 @@ import type {
   ToolsetDefaultConfig,
 } from '@fleetloom/protocol/managed-agents';
 
-/** What the definition of an agent says about a tool. */
+/** The choice of an agent's definition for a tool. */
 export type ToolChoice = 'allow' | 'ask' | 'deny';
 
-/** What the definition of an agent says about the tools that every program has. */
+/** The choices of an agent's definition for the tools that every program has. */
 export interface ToolChoices {
   builtin(name: BuiltInToolName): ToolChoice;
-  /** For a tool of the program that this server has no name for: it may do anything. */
+  /** The choice for a tool of the program that this server does not know, which may do anything. */
   readonly unknown: ToolChoice;
-  /** `deny` also for a server that the agent does not have. */
+  /** The choice for a tool of an MCP server; `deny` for a server that the agent does not have. */
   mcp(serverName: string, toolName: string): ToolChoice;
 }
 
@@ -36,7 +36,7 @@ export function toToolChoices({
   };
 }
 
-/** `auto` leaves the decision to a judge, and there is none. */
+/** `auto` counts as `ask`: this server has no judge that could decide. */
 function toChoice(config: ToolsetDefaultConfig | undefined): ToolChoice {
   if (config === undefined || !config.enabled) return 'deny';
   return config.permission_policy.type === 'always_allow' ? 'allow' : 'ask';

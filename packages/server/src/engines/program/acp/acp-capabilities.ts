@@ -1,6 +1,6 @@
 import type { ProgramCapabilities } from '../program-capabilities.ts';
 
-/** What every agent can do that speaks version 1 of the Agent Client Protocol. A single agent may be able to do more. */
+/** The capabilities of every agent with version 1 of the Agent Client Protocol. A single agent may have more. */
 export const acpCapabilities: ProgramCapabilities = {
   subAgentText: 'none',
   roster: false,

@@ -19,14 +19,14 @@ export interface AcpConversationOptions {
   /** The model of the definition; null: the agent chooses. */
   readonly model: string | null;
   readonly mcpServers: readonly { readonly name: string; readonly url: string }[];
-  /** Receives whole lines for the agent. */
+  /** Writes a complete line to the agent. */
   readonly write: (line: string) => void;
   readonly emit: (events: readonly ProgramEvent[]) => void;
-  /** The conversation cannot be begun. */
+  /** Called when the conversation cannot begin. */
   readonly onFailure: (reason: string) => void;
 }
 
-/** A conversation with an agent that speaks version 1 of the Agent Client Protocol: prompts out, updates and permission requests in. */
+/** A conversation with an agent over version 1 of the Agent Client Protocol: sends prompts, and receives updates and permission requests. */
 export class AcpConversation {
   readonly #options: AcpConversationOptions;
   readonly #rpc: JsonRpc;
@@ -34,18 +34,18 @@ export class AcpConversation {
   /** Empty until the conversation is open. */
   #sessionId = '';
   #agent: Fields = {};
-  /** Said, and not sent. */
+  /** Messages that were not sent yet. */
   #said: (readonly InputBlock[])[] = [];
-  /** Said before an interrupt: it is sent with the next message. */
+  /** Messages from before an interrupt, which are sent with the next message. */
   #kept: InputBlock[] = [];
   #isTurn = false;
   #isStopping = false;
   #isStopWanted = false;
   #isClosed = false;
-  /** How the agent takes another model, and the one that it has now. */
+  /** How the model of the agent is changed, and its current model. */
   #models: ModelChoice = { type: 'none', current: '' };
   #ownModel = '';
-  /** What the agent said after it has reported an error as a state. */
+  /** The text after the agent has reported an error as a state; null without an error. */
   #failure: string | null = null;
   #isNew = true;
 
@@ -79,7 +79,7 @@ export class AcpConversation {
     });
   }
 
-  /** An object that the agent wrote. */
+  /** Takes an object that the agent wrote. */
   take(message: Fields): void {
     const line = this.#rpc.take(message);
     if (line === null) return;
@@ -102,7 +102,7 @@ export class AcpConversation {
     }
     if (this.#isStopping) return;
     this.#isStopping = true;
-    // What was said during the turn is stopped with it, and not lost.
+    // Messages that arrived during the turn are stopped with it, but not lost.
     this.#kept.push(...this.#said.splice(0).flat());
     this.#options.emit(this.#translator.withdraw());
     this.#rpc.notify('session/cancel', { sessionId: this.#sessionId });
@@ -112,7 +112,7 @@ export class AcpConversation {
     this.#isClosed = isClosed;
   }
 
-  /** Another model, from the next turn on. One that the agent does not have changes nothing. */
+  /** Changes the model from the next turn on. A model that the agent does not have changes nothing. */
   setModel(model: string | null): void {
     this.#sendModel(model ?? this.#ownModel, () => {});
   }
@@ -125,7 +125,7 @@ export class AcpConversation {
     }
   }
 
-  /** The agent is gone. */
+  /** Drops open requests: the agent has exited. */
   close(): void {
     this.#rpc.close();
   }
@@ -190,15 +190,15 @@ export class AcpConversation {
 
   #update({ sessionId, update: given }: Fields): void {
     const update = record(given);
-    // The history of a conversation that is loaded, and what is said between turns, belong to no turn.
+    // Updates of a loaded conversation's history, and updates between turns, belong to no turn.
     if (update === undefined || !this.#isTurn) return;
-    // Of a sub-agent only those calls are known that it has asked for.
+    // Of a sub-agent, only calls with a permission request are known.
     if (sessionId !== this.#sessionId && update['sessionUpdate'] !== 'tool_call_update') return;
     this.#watchFailure(update);
     this.#options.emit(this.#translator.take(update));
   }
 
-  /** codex-acp reports a failed turn as a state and a text, and then as any other turn. */
+  /** Detects a failed turn of codex-acp, which reports it as a state and a text, and then ends it like any other turn. */
   #watchFailure(update: Fields): void {
     const status = record(record(record(update['_meta'])?.['codex'])?.['threadStatus']);
     if (status?.['type'] === 'systemError') this.#failure = '';
@@ -206,7 +206,7 @@ export class AcpConversation {
       this.#failure = text(record(update['content'])?.['text'])?.trim() ?? '';
   }
 
-  /** Everything that was said begins one turn, unless one is under way. */
+  /** Begins one turn with all unsent messages, unless a turn is running. */
   #prompt(): void {
     if (this.#sessionId === '' || this.#isTurn || this.#said.length === 0) return;
     this.#isTurn = true;
@@ -240,7 +240,7 @@ export class AcpConversation {
     const usage = answer.type === 'result' ? answer.result['usage'] : null;
     this.#options.emit(this.#translator.end(outcome, usage));
     const isOver = outcome.type !== 'done' && outcome.type !== 'stopped';
-    // Many agents end the turn with a denial, whose reason they cannot be given: the model reads it and goes on.
+    // Many agents end the turn at a denial, whose reason the protocol cannot carry: it is sent as a prompt, and the model continues.
     if (isAtDenial && !this.#isStopping && !isOver) {
       this.#translator.begin();
       return this.#send([...this.#notes(), toText('Continue without the denied call.')]);
@@ -264,7 +264,7 @@ type ModelChoice = { readonly current: string } & (
   | { readonly type: 'option'; readonly id: string }
 );
 
-/** Agents offer models as a configuration option, or in a list of their own. */
+/** Reads the models of an agent, which are a configuration option or a list of their own. */
 function toModels(opened: Fields): ModelChoice {
   const option = records(opened['configOptions']).find(({ id, category }) => category === 'model' || id === 'model');
   const id = text(option?.['id']);

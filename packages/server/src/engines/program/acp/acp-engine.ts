@@ -25,11 +25,11 @@ import { TEMPORARY, toEnvironment } from './launch/to-environment.ts';
 
 /** Options of the engine of one ACP agent. */
 export interface AcpOptions extends EngineOptions {
-  /** Its name in models: `acp:<name>/<model>`. Empty: only removes what all agents have left behind. */
+  /** Its name in models: `acp:<name>/<model>`. Empty: the engine only removes files that agents have left behind. */
   readonly name: string;
-  /** The command that starts it, and its arguments. Empty: no agent of this name is configured. */
+  /** The command that starts the agent, and its arguments. Empty: no agent of this name is configured. */
   readonly command: readonly string[];
-  /** Where requests of the Messages API go. Null: the agent sends its requests itself, with the operator's own login. */
+  /** The endpoint of requests of the Messages API. Null: the agent's own endpoint, with the operator's own login. */
   readonly upstream: Upstream | null;
 }
 
@@ -101,13 +101,13 @@ function toParts(options: AcpOptions, shared: EngineShared): EngineParts<AcpAgen
   }
 }
 
-/** Below the data directory: what each agent keeps of each session. */
+/** The directory below the data directory with the homes of each agent and session. */
 const HOMES = 'acp-homes';
 
-/** Agents have no common place for a login: it is not mounted. */
+/** The files of an agent in its home. Agents have no common path of a login, so it is not mounted. */
 const LAYOUT = { config: '.config', login: 'auth.json', userSettings: [] };
 
-/** What all agents have kept, also those that are no longer configured. */
+/** The homes of all agents, including agents that are no longer configured. */
 function findAllHomes(directory: string, remover: Pick<TreeRemover, 'discard'>): Pick<ProgramHomes, 'remove' | 'list'> {
   const open = async () => {
     const names = await readdir(directory).catch(() => []);
@@ -126,7 +126,7 @@ const NO_SETTINGS = 'an ACP agent decides on its own which settings it loads: us
 const NO_LOGIN =
   'an ACP agent in the sandbox does not see the login of the operator: pass its key with --program-env, or use --unsandboxed-programs';
 
-/** An interpreter is started with a script, which the sandbox has to show as well. */
+/** The files of an agent. If its command is an interpreter with a script, the sandbox must show the script as well. */
 function toInstallation(path: string, args: readonly string[]): Installation {
   const { program, paths } = findInstallation(path);
   const files = args.filter((arg) => isAbsolute(arg) && existsSync(arg));

@@ -39,7 +39,7 @@ export function openAcpProgram(options: AcpProgramOptions): ProgramHandle {
     events: program.events,
     say: (content) => act(() => conversation.say(content)),
     interrupt: () => act(() => conversation.interrupt()),
-    // ACP has no sub-agents, custom tools and questions.
+    // ACP does not have sub-agents, custom tools or questions.
     stopThread: () => {},
     giveResult: () => {},
     setModel: (model) => conversation.setModel(model),
@@ -50,7 +50,7 @@ export function openAcpProgram(options: AcpProgramOptions): ProgramHandle {
     vitals: () => program.process.vitals,
     close: (how) => {
       const { isResting } = conversation;
-      // An agent that is stopped ends its commands, which may survive it otherwise.
+      // An interrupt makes the agent end its commands, which may survive it otherwise.
       if (program.process.vitals.isAlive) act(() => conversation.interrupt());
       return program.process.close({ isResting, ...how });
     },

@@ -10,7 +10,7 @@ export interface WrittenLine {
   readonly result?: Readonly<Record<string, unknown>>;
 }
 
-/** A conversation whose agent is the test: what it writes is `take`n, and what it would read is in `written`. */
+/** A conversation whose agent is the test: its lines are passed to `take`, and the lines to it are in `written`. */
 export function converseInTest(changes: Partial<AcpConversationOptions> = {}) {
   const written: WrittenLine[] = [];
   const events: ProgramEvent[] = [];
@@ -45,7 +45,7 @@ export function converseInTest(changes: Partial<AcpConversationOptions> = {}) {
     written,
     events,
     failures,
-    /** Answers the oldest request of this method that has no answer; false if there is none. */
+    /** Answers the oldest unanswered request of this method; false if there is none. */
     reply,
     update,
     ask,
@@ -56,7 +56,7 @@ export function converseInTest(changes: Partial<AcpConversationOptions> = {}) {
       if (!reply('session/new', { result: { sessionId: 's1', ...opened } })) reply('session/load', { result: opened });
     },
     say: (text: string) => conversation.say([{ type: 'text', text }]),
-    /** What was answered to a permission request. */
+    /** The outcome in the response to a permission request. */
     outcomeOf: (id: number) => written.find((line) => line.id === id && line.result !== undefined)?.result?.['outcome'],
     promptsOf: () =>
       written.flatMap(({ method, params }) => (method === 'session/prompt' ? [toTexts(params?.['prompt'])] : [])),

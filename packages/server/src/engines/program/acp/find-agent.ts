@@ -1,7 +1,7 @@
 import { locateProgram } from '../launch/find-installed.ts';
 import type { FoundProgram } from '../engine/create-program-engine.ts';
 
-/** The command of an ACP agent on this machine. Its version is known when it runs. */
+/** The command of an ACP agent on this machine. The version is known only when it runs. */
 export interface AcpAgent {
   readonly path: string;
   readonly args: readonly string[];

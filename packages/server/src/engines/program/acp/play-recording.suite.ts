@@ -4,14 +4,14 @@ import { agent, toolset } from '../suite/conversation.suite.ts';
 import type { RecordedRow } from '../suite/mutate-recording.suite.ts';
 import { converseInTest } from './agent-double.suite.ts';
 
-/** What one process of an agent did, and what its conversation made of it. */
+/** The actions of one process of an agent, and the conversation that played them. */
 export interface PlayedAgent {
   readonly talk: ReturnType<typeof converseInTest>;
   readonly turns: number;
   /** The texts of the main agent in turns, and its calls. */
   readonly said: readonly string[];
   readonly calls: ReadonlySet<unknown>;
-  /** What was decided, as it was recorded and as it was written. */
+  /** Each decision as it was recorded and as it was written. */
   readonly decisions: readonly { readonly recorded: unknown; readonly written: unknown }[];
 }
 
@@ -21,7 +21,7 @@ export function splitProcesses(rows: readonly RecordedRow[]): RecordedRow[][] {
   return ends.map((end, at) => rows.slice(at === 0 ? 0 : ends[at - 1]! + 1, end));
 }
 
-/** Plays what one process wrote, and answers as the recorded client did. */
+/** Plays the lines of one process, and answers like the recorded client. */
 export function playAgent(rows: readonly RecordedRow[]): PlayedAgent {
   const lines = rows.flatMap(({ dir, line }) => parse(line ?? '').map((message) => ({ dir, message })));
   const sent = new Map(
@@ -33,7 +33,7 @@ export function playAgent(rows: readonly RecordedRow[]): PlayedAgent {
   const resume = text(record(load?.['params'])?.['sessionId']) ?? null;
   const talk = converseInTest({ resume, agent: agent({ tools: [toolset('always_ask')] }) });
   let sessionId = resume;
-  /** The recorded id of the prompt that is under way, as this server would send prompts: one at a time. */
+  /** The recorded id of the running prompt: this server sends one prompt at a time. */
   let prompt: unknown;
   const said: string[] = [];
   const calls = new Set<unknown>();
@@ -85,7 +85,7 @@ export function playAgent(rows: readonly RecordedRow[]): PlayedAgent {
   }
 }
 
-/** A line that is not an object says nothing. */
+/** Parses a line. A line that is not an object is ignored. */
 function parse(line: string): Fields[] {
   try {
     return [record(JSON.parse(line)) ?? []].flat();

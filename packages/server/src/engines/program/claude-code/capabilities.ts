@@ -7,45 +7,45 @@ import type { ProgramControl } from '../program-controls.ts';
  * is treated as the older one unless it announces more.
  */
 export interface Capabilities {
-  /** Text and thoughts of sub-agents in the foreground, if requested at the start of a session. Both releases have it. */
+  /** Prints text and thinking of sub-agents in the foreground, if requested at the start of a session. Both releases have it. */
   readonly forwardsSubagentText: boolean;
-  /** The same for sub-agents of sub-agents. Without it only their tasks are reported, and the gateway sees their text. */
+  /** Prints text and thinking of sub-agents of sub-agents. Without it only their tasks are reported, and the gateway sees their text. */
   readonly forwardsNestedText: boolean;
-  /** `--forward-subagent-text` and its variable. */
+  /** Has the flag `--forward-subagent-text` and its environment variable. */
   readonly hasForwardFlag: boolean;
   /** An interrupt spares agents in the background if requested (`perTaskStopAffordance`). */
   readonly sparesBackgroundAgents: boolean;
-  /** Every line of a sub-agent names it (`agent_id`). Without it only the call that started it does. */
+  /** Every line of a sub-agent has its `agent_id`. Without it, lines have only the id of the call that started the agent. */
   readonly namesAgentOnLines: boolean;
   /** The state of prompts sent with a `uuid` is reported: queued, started, completed. */
   readonly reportsPromptLifecycle: boolean;
-  /** The answer to an interrupt lists the prompts that still wait. */
+  /** The response to an interrupt lists the prompts that still wait. */
   readonly reportsQueuedAfterInterrupt: boolean;
-  /** A permission request comes after the call that it is for, never before. */
+  /** A permission request comes after the line of its call, never before. */
   readonly asksAfterCall: boolean;
   /** A second `initialize` is answered with the open permission requests. */
   readonly reportsPendingRequests: boolean;
-  /** An agent whose call does not choose starts in the background. */
+  /** A sub-agent starts in the background unless its call says otherwise. */
   readonly startsInBackground: boolean;
   /** The cost of a resumed session continues; without it, the cost starts at zero. */
   readonly costGoesOnAfterResume: boolean;
-  /** How deep agents may start agents, and whether CLAUDE_CODE_MAX_SUBAGENT_SPAWN_DEPTH changes it. */
+  /** The depth up to which agents may start agents, and whether CLAUDE_CODE_MAX_SUBAGENT_SPAWN_DEPTH limits it. */
   readonly spawnDepthMax: number;
   readonly canLimitSpawnDepth: boolean;
   /**
-   * Permission modes that a running session can be put into. The program has `bypassPermissions` too, but refuses it unless it was
+   * Permission modes that a running session can be set to. The program has `bypassPermissions` too, but rejects it unless it was
    * started with a flag that would let it ignore the agent's definition.
    */
   readonly permissionModes: readonly string[];
-  /** Sub-agents at the same time; null: no limit was found. */
+  /** Maximum of sub-agents at the same time; null: no limit was found. */
   readonly subagentsMax: number | null;
   /** Waits at its end until all of its output was read. Without it stdin stays open until the last result has arrived. */
   readonly drainsAtExit: boolean;
-  /** Control requests that it answers outside of turns. */
+  /** Control requests that the program answers outside of turns. */
   readonly controls: readonly ProgramControl[];
 }
 
-/** The capabilities of a release. `announced` is the list `capabilities` of the `init` line, where there is one. */
+/** The capabilities of a release. `announced` is the list `capabilities` of the `init` line, if the line has one. */
 export function capabilitiesOf(version: string, announced: readonly string[] = []): Capabilities {
   const isNew = compareVersions(version, FIRST_NEW) >= 0;
   return {
@@ -69,7 +69,7 @@ export function capabilitiesOf(version: string, announced: readonly string[] = [
   };
 }
 
-/** What both tested releases can do, in front of the gateway. */
+/** The capabilities that both tested releases have when their requests pass the gateway. */
 export const programCapabilities: ProgramCapabilities = {
   subAgentText: 'deltas',
   roster: true,

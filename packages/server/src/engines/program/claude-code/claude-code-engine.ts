@@ -34,7 +34,7 @@ import { createOperatorTranscripts } from './transcript/operator-transcripts.ts'
 export interface ClaudeCodeOptions extends EngineOptions {
   /** The program uses the operator's own login instead of the credential of `upstream`. */
   readonly usesOwnLogin?: boolean | undefined;
-  /** Where model requests go. Null: where the program sends them itself; the text of its sub-agents then arrives block by block. */
+  /** The endpoint of model requests. Null: the program's own endpoint; the text of sub-agents then arrives block by block. */
   readonly upstream: Upstream | null;
 }
 
@@ -55,7 +55,7 @@ function toParts(options: ClaudeCodeOptions, shared: EngineShared): EngineParts<
   const findLogin = () => findOperatorLogin(environment, usesOwnLogin);
   const homes = createProgramHomes(join(directory, PROGRAM_HOMES), options.remover, homeLayout);
   const operatorTranscripts = createOperatorTranscripts(join(directory, 'program-conversations'));
-  /** What cannot pass through the gateway because of the variables that this server and the program have. */
+  /** The variables of this server and the program that decide whether the gateway can be used. */
   const seen = toGatewayVariables(environment, passed);
   const noGateway = upstream === null ? undefined : whyNoGateway(seen, upstream);
   let isReported = false;
@@ -132,7 +132,7 @@ function toParts(options: ClaudeCodeOptions, shared: EngineShared): EngineParts<
     });
   }
 
-  /** Whether model requests pass the gateway, which reads the text of sub-agents on its way. */
+  /** Whether model requests pass the gateway, which reads the text of sub-agents from the responses. */
   function hasTap(): boolean {
     return upstream !== null && noGateway === undefined;
   }
@@ -143,7 +143,7 @@ function toParts(options: ClaudeCodeOptions, shared: EngineShared): EngineParts<
     return problem === null ? place : { type: 'unavailable', reason: problem };
   }
 
-  /** Each program has its own home, except that a login which is not in a file is found only in the operator's. */
+  /** Each program has its own home directory, except that a login which is not in a file is only found in the operator's home. */
   async function openHome(owner: ProgramOwner): Promise<ProgramHome> {
     if (usesOwnLogin && !isSandboxed) return { type: 'operator' };
     return { type: 'own', path: await homes.open(owner) };
@@ -153,7 +153,7 @@ function toParts(options: ClaudeCodeOptions, shared: EngineShared): EngineParts<
     return file === null ? null : { file, at: join(toConfig(home), homeLayout.login) };
   }
 
-  /** Where the program keeps its transcripts. */
+  /** The configuration directory, in which the program keeps its transcripts. */
   async function configOf(owner: ProgramOwner): Promise<string> {
     return toConfig(await openHome(owner));
   }
@@ -167,7 +167,7 @@ function toParts(options: ClaudeCodeOptions, shared: EngineShared): EngineParts<
     return config ?? join(directory, homeLayout.config);
   }
 
-  /** The operator's settings are shown in the session's own directory, where its transcripts stay. Their hooks need the operator's HOME. */
+  /** Links the operator's settings into the session's own directory, where its transcripts stay. Hooks in the settings need the operator's HOME. */
   async function showUserSettings(asked: ProgramOptions, home: ProgramHome): Promise<Readonly<Record<string, string>>> {
     if (asked.settings !== 'user' || home.type === 'operator') return {};
     await homes.linkSettings(asked, operatorConfig());
@@ -175,7 +175,7 @@ function toParts(options: ClaudeCodeOptions, shared: EngineShared): EngineParts<
   }
 
   /**
-   * Settings of a user or project may set variables, and those would override the gateway's. Ours have precedence. They are in a file,
+   * Settings of a user or project may set variables that would override the gateway's. This server's settings have precedence. They are in a file,
    * because the secret of the gateway must not be on the command line.
    */
   async function writeSettings(
@@ -188,7 +188,7 @@ function toParts(options: ClaudeCodeOptions, shared: EngineShared): EngineParts<
     return await homes.write(asked, SETTINGS, JSON.stringify(content));
   }
 
-  /** Undefined: model requests do not pass the gateway, and the program has a network of its own. */
+  /** Opens the session's gateway. Undefined: model requests do not pass the gateway, and the program has a network of its own. */
   async function openPassage(asked: ProgramOptions): Promise<ProgramGateway | undefined> {
     if (noGateway !== undefined && !isReported) onProblem(noGateway.message);
     isReported = true;
@@ -203,14 +203,14 @@ function toParts(options: ClaudeCodeOptions, shared: EngineShared): EngineParts<
     return session === undefined ? undefined : { session, hear: (next) => (listener = next) };
   }
 
-  /** A sandbox has no way to the model but through this server, and shows no more of the operator's login than a file. */
+  /** Why a program in the sandbox could not use its model: it reaches the model only through this server, and the login only as a file or token. */
   function whyNoWay(): string | null {
     if (noGateway?.cause === 'proxy') return `${noGateway.message}: ${WITH_PROXY}`;
     return findLogin().problem;
   }
 }
 
-/** What a session has beside its process. */
+/** The parts of a session beside its process. */
 interface SessionParts {
   readonly home: ProgramHome;
   readonly passage: ProgramGateway | undefined;
@@ -218,10 +218,10 @@ interface SessionParts {
   readonly sizes: ReadonlyMap<string, number>;
 }
 
-/** Where no program is found, what the newest known version supports is assumed. */
+/** The capabilities of the newest known version, assumed if no program is found. */
 const newest = capabilitiesOf(NEWEST_VERSION);
 
-/** A version without a limit always delegates as deep as it can: a smaller depth could not be kept. */
+/** The depths that can be chosen. For a version whose depth cannot be limited, only its maximum. */
 function toDepths({ spawnDepthMax: max, canLimitSpawnDepth }: Capabilities): readonly number[] {
   return canLimitSpawnDepth ? Array.from({ length: max }, (_, at) => at + 1) : [max];
 }

@@ -31,30 +31,30 @@ import { Workflows } from './transcript/workflows.ts';
 
 /** Options of one running claude program. */
 export interface ClaudeProgramOptions extends ProgramOptions, Pick<ProcessOptions, 'register' | 'schedule'> {
-  /** What this version can be asked for outside of turns. */
+  /** The control requests that this version answers outside of turns. */
   readonly controls: readonly ProgramControl[];
-  /** Agents of agents have lines too. */
+  /** The program prints lines of sub-agents of sub-agents too. */
   readonly hearsNested: boolean;
-  /** A file with the settings that have precedence; without one they are on the command line. */
+  /** A file with the settings that have precedence; without it they are on the command line. */
   readonly settingsFile?: string | undefined;
-  /** How to start the program with these arguments. */
+  /** Returns the command that starts the program with these arguments. */
   readonly toLaunch: (args: readonly string[]) => ProgramLaunch;
-  /** Where the program keeps the transcripts of sub-agents whose lines it does not print. */
+  /** The location of the transcripts of sub-agents whose lines the program does not print. */
   readonly transcripts: Pick<SilentAgentsOptions, 'projects' | 'sizes'>;
   /** Called with the id of every conversation of the program, before the event that names it. */
   readonly onConversation?: ((conversation: string) => void) | undefined;
-  /** Its way to the endpoint, on which its agents are listened to, if there is one. */
+  /** The gateway between the program and its endpoint, which reads the responses to its agents. Absent if requests do not pass one. */
   readonly gateway?: ProgramGateway | undefined;
 }
 
 /** The gateway of one program. */
 export interface ProgramGateway {
   readonly session: GatewaySession;
-  /** Sets the listener for what passes, from now on. */
+  /** Sets the listener for gateway events from now on. */
   readonly hear: (listener: (event: GatewayEvent) => void) => void;
 }
 
-/** The program of one session: lines out of its process become events, and what we want of it lines into it. */
+/** The program of one session: lines of its output become events, and requests to the program become lines of its input. */
 export function openClaudeProgram(options: ClaudeProgramOptions): ProgramHandle {
   const { agent, members, gateway } = options;
   const queue = new ProgramEvents({
@@ -139,7 +139,7 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ProgramHandle 
       if (isEmptyOutput(line) || prompts.takeReport(line) || requests.take(line)) return;
       for (const each of resumed.expand(line).flatMap((one) => workflows.expand(one))) lines.push(each);
     },
-    // A line that cannot be read is lost, and the next one is read as if nothing had happened.
+    // A line that cannot be parsed is skipped, and reading continues with the next one.
     issue: () => {},
   };
   const prompts = new HeldPrompts({
@@ -149,7 +149,7 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ProgramHandle 
     onLoaded: (loaded) => queue.push([{ key: MAIN, ...loaded }], 0),
   });
   let cancelPatience: Cancel | undefined;
-  /** A turn that was announced by its nature has to come soon, or it does not come. */
+  /** Limits how long an expected turn is waited for: the program begins such a turn soon or not at all. */
   const watchExpected = () => {
     if (translator.isExpecting && !isOver) {
       cancelPatience ??= options.schedule(() => {
@@ -171,10 +171,10 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ProgramHandle 
 
   gateway?.hear((event) => {
     push(translator.takeTapped(event, queue.isFull));
-    // Events of lines that were taken while another one waits come first.
+    // Events of lines that were taken while another line waits come first.
     flush(event.event.type === 'delta' ? event.event.text.length : 0);
   });
-  // Not through a port of this machine: its secret would stand on the command line, which other users can read.
+  // Only over a socket. The secret of a TCP port would be on the command line, which other users can read.
   const isOnlyWay = gateway !== undefined && gateway.session.socketPath !== null;
   const mcpUrlOf = isOnlyWay ? (name: string) => gateway.session.mcpUrlOf(name) : undefined;
   const program = new ProgramProcess({
@@ -187,7 +187,7 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ProgramHandle 
         program.fail(`it wrote more than ${programLimits.programNoiseBytesMax} bytes without any event`);
       }
     },
-    // Not after each piece: the log commits the events of one flush together.
+    // Flushes here, not after each piece: the log commits the events of one flush together.
     onPassed: flush,
     onExit: (exit) => {
       prompts.close();
@@ -210,10 +210,10 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ProgramHandle 
   });
   write(
     createMessage.initialize({
-      // Without it sub-agents in the foreground would be silent.
+      // Without this option no text of sub-agents in the foreground is printed.
       forwardSubagentText: true,
       forwardNestedSubagentToolCalls: true,
-      // An interrupt is for the main agent; others are stopped one by one.
+      // With this option an interrupt stops the main agent only; sub-agents are stopped one by one.
       perTaskStopAffordance: true,
       ...(members.length === 0 ? {} : { agents: toAgents(members) }),
       ...(agent.system === null || agent.system === '' ? {} : { appendSystemPrompt: agent.system }),
@@ -239,7 +239,7 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ProgramHandle 
       flush(0);
     },
     giveResult: (callId, result) => {
-      // One of them knows the call: questions are asked for, custom tools are called.
+      // A question is answered as a permission request, a custom tool call by the tool server.
       if (translator.isQuestion(callId)) asks.give(callId, result);
       else tools.give(callId, result);
       flush(0);
@@ -249,7 +249,7 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ProgramHandle 
     vitals: () => program.vitals,
     close: (options) => {
       const { isResting } = translator;
-      // 2.1.197 asks its model once more between SIGTERM and its end, and may run a tool again.
+      // 2.1.197 sends one more model request between SIGTERM and its exit, and may run a tool again.
       if (!isResting) gateway?.session.close();
       return program.close({ isResting, ...options });
     },

@@ -38,7 +38,7 @@ export function main(open: LoggedContent): LoggedThread {
   return { agentName: 'main', parentKey: null, callId: null, open };
 }
 
-/** Transcripts of a conversation `c`, and what is recovered from them. */
+/** Writes transcripts of a conversation `c`, and recovers events from them. */
 export async function open() {
   const projects = await mkdtemp(join(tmpdir(), 'fleetloom-transcripts-'));
   onTestFinished(() => rm(projects, { recursive: true, force: true }));

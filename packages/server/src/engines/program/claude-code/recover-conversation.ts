@@ -19,9 +19,9 @@ import { TranscriptFile } from './transcript/transcript-file.ts';
 import { isOfAgent, isPrompt, toTranscriptItem } from './transcript/transcript-items.ts';
 
 /**
- * What the transcripts of a conversation have that the log has not, as events: the server was killed before it read or logged
- * what the program printed, or the program printed nothing of it. Threads with an open turn are continued, and agents that the
- * log does not know yet are opened. What an agent did comes before the report of that agent.
+ * Recovers content of a conversation's transcripts that is missing in the log, as events: the server was killed before it logged
+ * the output of the program, or the program did not print it. Threads with an open turn are continued, and agents that the
+ * log does not know yet are opened. The events of an agent come before the report of that agent.
  */
 export async function* recoverConversation(
   projects: string,
@@ -37,9 +37,9 @@ interface Source {
   readonly callId: string | null;
   readonly agentName: string | null;
   readonly description: string | null;
-  /** As the program wrote it down; 0 if it did not. */
+  /** The depth that the program recorded; 0 if it recorded none. */
   readonly depth: number;
-  /** Null: the log does not know the agent. */
+  /** The content in the log; null if the log does not know the agent. */
   readonly logged: LoggedContent | null;
 }
 
@@ -49,15 +49,15 @@ class Recovery {
   readonly #translator: ProgramTranslator;
   readonly #sources = new Map<string, Source>();
   readonly #calls = new AgentCalls();
-  /** Transcripts of agents that the log does not know and whose call is not written down, by agent. */
+  /** Transcripts of agents that the log does not know and whose call is not recorded, by agent. */
   readonly #unnamed = new Map<string, string>();
   /** When the newest prompt of the main agent was written. */
   #promptedAt = Number.NEGATIVE_INFINITY;
   readonly #begun = new Set<string>();
   readonly #announced = new Set<string>();
-  /** Threads whose open model request was ended: what is added to them is of requests of its own. */
+  /** Threads whose open model request was ended: recovered content belongs to new requests. */
   readonly #requested = new Set<string>();
-  /** Threads whose open model request is the one of the message that is being read, and has calls in the log. */
+  /** Threads whose open model request returned the message that is being read, and has calls in the log. */
   readonly #continued = new Set<string>();
   /** Threads whose model request was continued and has not ended. */
   readonly #cut = new Set<string>();
@@ -68,7 +68,7 @@ class Recovery {
     this.#translator = new ProgramTranslator({
       agent: ended.agent,
       members: ended.members,
-      // The program has ended: it asks nothing any more.
+      // The program has ended and sends no more requests.
       asks: new Asks(() => {}),
       tools: new ToolServer([], () => {}),
       known: [],
@@ -85,12 +85,12 @@ class Recovery {
     await this.#nameByPrompts();
     yield* this.#recoverAll();
     const orphans = [...this.#sources.values()].filter(({ key }) => !this.#begun.has(key));
-    // The call of an agent may be in the transcript of one above it.
+    // The call of an agent may be in the transcript of an agent with a smaller depth.
     for (const orphan of orphans.toSorted((one, other) => one.depth - other.depth)) yield* this.#recoverOrphan(orphan);
   }
 
   async *#recoverAll(): AsyncGenerator<readonly ProgramEvent[]> {
-    // An agent whose caller is read later is due then.
+    // Repeats until no agent is added: an agent can be read only after the agent that called it.
     for (let count = -1; count !== this.#begun.size; ) {
       count = this.#begun.size;
       for (const key of this.#sources.keys()) yield* this.#recover(key);
@@ -98,8 +98,8 @@ class Recovery {
   }
 
   /**
-   * The program was killed after it wrote the files of an agent, and before it printed or wrote the call: only the main agent is
-   * certainly above it. Older files, and those that do not name agent and conversation, are of nothing that was under way.
+   * Recovers an agent without a known call: the program was killed after it wrote the agent's files and before it printed or wrote the call.
+   * Only the main agent is certainly above it. Files that are older than the last prompt, or do not name agent and conversation, are ignored.
    */
   async *#recoverOrphan({ key, path, callId }: Source): AsyncGenerator<readonly ProgramEvent[]> {
     if (this.#begun.has(key) || !this.#begun.has(MAIN)) return;
@@ -131,7 +131,7 @@ class Recovery {
     }
   }
 
-  /** A call makes one agent: files that agents have written must not become threads. */
+  /** Adds an agent that the log does not know. Each call makes one agent only: files that agents have written must not become threads. */
   async #addUnknown(key: string, path: string): Promise<void> {
     const meta = await readAgentMeta(this.#projects, path);
     if (meta === undefined) return void this.#unnamed.set(key, path);
@@ -140,7 +140,7 @@ class Recovery {
     this.#sources.set(key, { key, path, callId, agentName, description, depth, logged: null });
   }
 
-  /** The program was killed before it wrote which call made an agent: the call that gave the agent its prompt did. */
+  /** Finds the calls of agents whose call is not recorded, because the program was killed before: the call with the agent's prompt made it. */
   async #nameByPrompts(): Promise<void> {
     for (const [key, path] of this.#unnamed) {
       const first = await readFirstRecord(this.#projects, path);
@@ -156,7 +156,7 @@ class Recovery {
     if (source.logged === null && this.#calls.ownerOf(source.callId) === undefined) return;
     this.#begun.add(key);
     const { size = 0 } = (await lstat(source.path).catch(() => undefined)) ?? {};
-    // The end is what the log has not.
+    // Reads the end of a large transcript: that part is missing in the log.
     const offset = Math.max(0, size - programLimits.transcriptBytesMax);
     const open = () => new TranscriptFile({ root: this.#projects, path: source.path, offset });
     yield* this.#emitMissing(source, open(), await findMark(open(), source));
@@ -202,7 +202,7 @@ class Recovery {
     yield [...begun, ...problems, ...(isFinished && source.key !== MAIN ? this.#end(source, agent.prompt) : [])];
   }
 
-  /** The agent whose report is in the record, if it was not read yet. */
+  /** The agent whose report is in the record, if its transcript was not read yet. */
   #findReporter({ key }: Source, transcribed: StreamJsonMessage): string | undefined {
     this.#calls.ownAll(transcribed, key);
     for (const block of blocksOf(transcribed)) {
@@ -233,7 +233,7 @@ class Recovery {
     return [...this.#announce(source, prompt), ...this.#filter(source, this.#translator.take(line))];
   }
 
-  /** The line by which the program begins an agent: it has to be known before anything of it is taken. */
+  /** Takes the line that starts an agent: the translator must know an agent before it takes its lines. */
   #announce({ key, callId, agentName, description, logged }: Source, prompt: string | undefined): ProgramEvent[] {
     if (key === MAIN || this.#announced.has(key)) return [];
     this.#announced.add(key);
@@ -253,7 +253,7 @@ class Recovery {
       ...(prompt === undefined ? {} : { prompt }),
     });
     if (logged !== null) return [];
-    // The translator has not seen a call that only the log has, and waits for it.
+    // Opens the thread here: the translator would wait for a call that is only in the log.
     return [...events, ...this.#translator.openThread(key)].filter((event) => this.#isNew(event));
   }
 
@@ -261,18 +261,18 @@ class Recovery {
     return events
       .filter((event) => this.#isNew(event))
       .flatMap((event): ProgramEvent[] => {
-        // Blocks of it may have grown, and are in the log under other ids: an error voids them.
+        // Blocks of this request may be in the log under other ids, as deltas: the error voids them.
         if (event.type === 'request_ended' && this.#cut.delete(key)) return [{ ...event, isError: true }];
-        // A call that has a result was answered, if it had to be.
+        // A call that has a result was answered, if it needed an answer.
         if (event.type === 'result') return [{ type: 'answered', key: event.key, callId: event.callId }, event];
         if (event.type !== 'request_started' || logged?.hasRequest !== true || this.#requested.has(key)) return [event];
         this.#requested.add(key);
-        // No request begins while calls of the answer before it are open, so the rest of that answer belongs to its request.
+        // No request begins while calls of the previous response are open, so the rest of that response belongs to its own request.
         if (this.#continued.has(key)) {
           this.#cut.add(key);
           return [];
         }
-        // Without calls, what has grown is void first, so that the fleet stream has what is added in the order of the log.
+        // Without calls, the open request is ended first, which voids its deltas: the fleet stream has recovered content in the order of the log.
         const cut = {
           type: 'request_ended',
           model: event.model,
@@ -284,20 +284,20 @@ class Recovery {
       });
   }
 
-  /** Threads that the log knows are open there, and no turn begins any more. */
+  /** Whether the event is new: threads that the log knows are open there, and no turn begins any more. */
   #isNew(event: ProgramEvent): boolean {
     if (event.type === 'thread_opened') return !this.#ended.threads.has(event.key);
     return event.type !== 'turn_expected' && event.type !== 'turn_ended';
   }
 }
 
-/** When a record was written, in ms since 1970. Undefined if it does not say so. */
+/** When a record was written, in ms since 1970. Undefined if the record has no valid timestamp. */
 function toTime({ timestamp }: StreamJsonMessage): number | undefined {
   const at = Date.parse(text(timestamp) ?? '');
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** Behind so many events the log gets what was read. */
+/** Events after which a batch is passed to the log. */
 const BATCH_EVENTS = 64;
 
 function toParent(key: string, thread: { readonly callId: string | null; readonly agentName: string }): Source {

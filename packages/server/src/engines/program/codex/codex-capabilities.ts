@@ -1,6 +1,6 @@
 import type { ProgramCapabilities } from '../program-capabilities.ts';
 
-/** What Codex 0.166.0 can do. */
+/** The capabilities of Codex 0.166.0. */
 export const codexCapabilities: ProgramCapabilities = {
   subAgentText: 'deltas',
   roster: true,

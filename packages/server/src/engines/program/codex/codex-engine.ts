@@ -33,9 +33,9 @@ import { ToolServer } from './server/tool-server.ts';
 
 /** Options of the codex engine. */
 export interface CodexOptions extends EngineOptions {
-  /** Where model requests go. Null: where the program sends them itself, with the operator's own login. */
+  /** The endpoint of model requests. Null: the program's own endpoint, with the operator's own login. */
   readonly upstream: Upstream | null;
-  /** How often Codex sends a failed model request again. */
+  /** How many times Codex retries a failed model request. */
   readonly retriesMax?: number | undefined;
 }
 
@@ -117,7 +117,7 @@ function toParts(options: CodexOptions, shared: EngineShared): EngineParts<Codex
     },
   };
 
-  /** The configuration of the session's own Codex, and the roles of its roster. */
+  /** Writes the configuration of the session's own Codex and the roles of its roster. Returns the role files by agent name. */
   async function writeFiles(
     asked: ProgramOptions,
     home: ProgramHome,
@@ -142,7 +142,7 @@ function toParts(options: CodexOptions, shared: EngineShared): EngineParts<Codex
     return await findPlace(options.sandbox);
   }
 
-  /** Each program has its own home, except that without a sandbox the operator's login is used where it is. */
+  /** Each program has its own home directory, except that without a sandbox the operator's login is used in the operator's home. */
   async function openHome(owner: ProgramOwner): Promise<ProgramHome> {
     if (usesOwnLogin && !isSandboxed) return { type: 'operator' };
     return { type: 'own', path: await homes.open(owner) };
@@ -160,12 +160,12 @@ function toParts(options: CodexOptions, shared: EngineShared): EngineParts<Codex
   }
 }
 
-/** As often as Codex does on its own. */
+/** The default of Codex. */
 const RETRIES_MAX = 5;
 
 const DEPTHS = [1, 2, 3, 4];
 
-/** A release has its helpers in folders beside the one of the program, and a file that says so. */
+/** A release with `codex-package.json` has helpers in folders beside the folder of the program, which the sandbox must show. */
 function toInstallation(path: string) {
   const { program, paths } = findInstallation(path);
   const release = dirname(dirname(program));

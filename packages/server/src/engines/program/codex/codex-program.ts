@@ -25,7 +25,7 @@ export interface CodexProgramOptions
   readonly onEnd: () => void;
 }
 
-/** The program of one session: a `codex app-server`, whose lines become events, and what we want of it requests. */
+/** The program of one session: a `codex app-server`. Its lines become events, and actions of this server become requests to it. */
 export function openCodexProgram(options: CodexProgramOptions): ProgramHandle {
   const { agent, members, tools } = options;
   const agents = [agent, ...members];
@@ -36,7 +36,7 @@ export function openCodexProgram(options: CodexProgramOptions): ProgramHandle {
     known: options.known,
     answer: (id, result) => server.answer(id, result),
     reject: (id, message) => server.reject(id, message),
-    // A turn that has ended in the meantime, or a sub-agent that takes no messages, does not read it.
+    // The message is lost if the turn has ended in the meantime, or if the sub-agent takes no messages.
     steer: (threadId, expectedTurnId, message) =>
       server.request('turn/steer', { threadId, expectedTurnId, input: toInput([{ type: 'text', text: message }]) }),
     readThread: (threadId) =>
@@ -46,12 +46,12 @@ export function openCodexProgram(options: CodexProgramOptions): ProgramHandle {
   });
   let threadId: string | undefined;
   let mode: PermissionMode = 'default';
-  /** The mode that Codex has. */
+  /** The mode that was last sent to Codex. */
   let sentMode: PermissionMode = 'default';
   let model = options.model;
   /** The model that Codex chose, for a change back to the default. */
   let ownModel: string | null = null;
-  /** Said before the conversation was open. */
+  /** Messages from before the conversation was open. */
   let unsaid: (readonly InputBlock[])[] = [];
   let isStopWanted = false;
 
@@ -114,7 +114,7 @@ export function openCodexProgram(options: CodexProgramOptions): ProgramHandle {
     controls: [],
     control: async () => (program.process.vitals.isAlive ? { type: 'unsupported' } : { type: 'exited' }),
     vitals: () => program.process.vitals,
-    // It ends with its input, also in the middle of a turn.
+    // Codex exits at the end of its input, even in the middle of a turn.
     close: (how) => program.process.close({ isResting: true, ...how }),
   };
 
@@ -161,7 +161,7 @@ export function openCodexProgram(options: CodexProgramOptions): ProgramHandle {
     ]);
   }
 
-  /** Begins a turn, or joins the one that is under way: Codex decides which, and its answer says so. */
+  /** Sends a message, which begins a turn or joins the running one: the response of Codex has the turn. */
   function say(to: string, content: readonly InputBlock[]): void {
     const said = translator.say();
     const changes = mode === sentMode ? {} : { approvalPolicy: toApprovalPolicy(agents, mode) };
@@ -178,14 +178,14 @@ export function openCodexProgram(options: CodexProgramOptions): ProgramHandle {
     if (turn !== undefined) server.request('turn/interrupt', turn);
   }
 
-  /** A turn that was stopped leaves its commands running. */
+  /** Ends the commands of an interrupted turn, which would continue to run. */
   function cleanTerminals(params: Fields): void {
     if (record(params['turn'])?.['status'] !== 'interrupted') return;
     server.request('thread/backgroundTerminals/clean', { threadId: params['threadId'] });
   }
 }
 
-/** Notifications that are of no use here. */
+/** Notifications that the program does not send to this server. */
 const UNUSED = ['remoteControl/status/changed', 'account/rateLimits/updated', 'thread/readState/changed'];
 
 function toThreadFacts(answer: RpcAnswer): ThreadFacts | null {

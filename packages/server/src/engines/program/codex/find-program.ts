@@ -24,7 +24,7 @@ export async function findCodex(options: FindCodexOptions = {}): Promise<FoundCo
   return await findInstalled(words, options);
 }
 
-/** The oldest release that was tested: the protocol of earlier ones differs. */
+/** The oldest release that was tested: the protocol of earlier releases differs. */
 export const OLDEST_CODEX = '0.166.0';
 
 const words: ProgramWords<'not_codex'> = {

@@ -23,10 +23,10 @@ export function openCodex(host: ProgramHost): ProgramEngine {
   });
 }
 
-/** Hosts that Codex connects to with a login: the model, and where the login is renewed. */
+/** Hosts that Codex connects to with a login: the model endpoint, and the hosts that renew the login. */
 const LOGIN_HOSTS = ['chatgpt.com', 'auth.openai.com', 'api.openai.com'];
 
-/** Where model requests go. The key of the server's environment never reaches the program: the gateway adds it. */
+/** The upstream of model requests. The key of the server's environment never reaches the program: the gateway adds it. */
 export function toModelUpstream(
   handle: ProgramHost['handleScripted'],
   environment: ProgramChoice['environment'] = process.env,

@@ -17,25 +17,25 @@ import type { Program, ProgramEngine, ProgramFacts, ProgramOptions } from '../pr
 import type { ProgramNetwork } from '../program-network.ts';
 import type { ProgramSandbox, SandboxMounts } from '../program-sandbox.ts';
 
-/** What every program engine is opened with. */
+/** Options of every program engine. */
 export interface EngineOptions {
-  /** The data directory: running programs, what each session's program keeps, and sockets are below it. */
+  /** The data directory: the register of running programs, the homes of programs and the sockets are below it. */
   readonly directory: string;
   /** The path of the program, or its name on PATH. */
   readonly program?: string | undefined;
-  /** The environment that variables are taken from, by default that of this process; only few of them reach the program. */
+  /** The environment that variables are taken from, by default this process's; only few of them reach the program. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
   /** Names of further variables that reach the program. */
   readonly passedVariables?: readonly string[] | undefined;
   readonly sandbox: SandboxChoice;
-  /** What the sandbox of a session has beside its workspace. */
+  /** Returns the mounts of a session's sandbox beside its workspace. */
   readonly openMounts?: ((sessionId: string) => Promise<SandboxMounts>) | undefined;
-  /** What a session lets its program reach besides the model. */
+  /** Returns the network that a session's program may reach besides the model. */
   readonly openNetwork: (
     networking: Networking | undefined,
     sessionId: string,
   ) => ProgramNetwork | Promise<ProgramNetwork>;
-  /** The credentials of a session with vaults for its MCP servers. They never reach the program. */
+  /** Returns the credentials of a session with vaults for its MCP servers. They never reach the program. */
   readonly openAuthorization?: ((sessionId: string) => McpAuthorization) | undefined;
   /** Removes the files of programs of deleted sessions. */
   readonly remover: Pick<TreeRemover, 'discard'>;
@@ -44,7 +44,7 @@ export interface EngineOptions {
   readonly onProblem?: ((problem: unknown) => void) | undefined;
 }
 
-/** What all sessions of an engine share. */
+/** The facts and functions that all sessions of an engine share. */
 export interface EngineShared {
   readonly isSandboxed: boolean;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -53,7 +53,7 @@ export interface EngineShared {
   readonly sockets: SocketDirectory;
   readonly schedule: Schedule;
   readonly onProblem: (problem: unknown) => void;
-  /** Opens the way of one session to its model and its MCP servers. */
+  /** Opens the gateway of one session to its model and its MCP servers. */
   openPassage(asked: ProgramOptions, about: PassageOptions): Promise<GatewaySession>;
   /** Starts the program of a session, unless the engine was closed. A start that fails closes the passage. */
   startWith(passage: GatewaySession | undefined, start: () => Promise<ProgramHandle>): Promise<ProgramHandle>;
@@ -62,25 +62,25 @@ export interface EngineShared {
 type PassageOptions = Pick<GatewaySessionOptions, 'upstream'> &
   Partial<Pick<GatewaySessionOptions, 'wire' | 'serve' | 'onEvent'>>;
 
-/** What distinguishes the engine of one program from others. */
+/** The parts of an engine that depend on the program. */
 export interface EngineParts<Installed extends StartedProgram> {
-  /** The installed program, or why it cannot be used. */
+  /** Finds the installed program, or says why it cannot be used. */
   find(): Promise<FoundProgram<Installed>>;
-  /** Where a session can be started, or why none can. */
+  /** Finds the sandbox for a session, or says why no session can start. */
   findPlace(): Promise<ProgramPlace>;
-  /** What sessions can be configured with. Null: no program is found. */
+  /** Returns the facts about the program. Null: no program is found. */
   describe(installed: Installed | null): Omit<ProgramFacts, 'version' | 'isSandboxed'>;
-  /** Why this session cannot be started, apart from what holds for every program; null if it can. */
+  /** Why this session cannot be started, apart from the checks for every program; null if it can. */
   findProblem(asked: ProgramOptions): string | null;
   /** Starts the program of a session. It may throw. */
   start(session: EngineSession<Installed>): Promise<ProgramHandle>;
-  /** What programs keep of sessions. */
+  /** The files that programs keep of sessions. */
   readonly kept: Pick<ProgramHomes, 'remove' | 'list'>;
   readonly copyConversation?: ProgramEngine['copyConversation'];
   readonly recover?: ProgramEngine['recover'];
 }
 
-/** What an engine starts. The version may be known only when it runs. */
+/** An installed program that an engine starts. The version may be known only when it runs. */
 export interface StartedProgram {
   readonly path: string;
   readonly version: string | null;
@@ -96,7 +96,7 @@ export interface EngineSession<Installed extends StartedProgram> {
   readonly asked: ProgramOptions;
   readonly mounts: SandboxMounts | undefined;
   readonly installed: Installed;
-  /** Null: it runs without a sandbox. */
+  /** Null: the program runs without a sandbox. */
   readonly sandbox: ProgramSandbox | null;
 }
 
@@ -210,13 +210,13 @@ export function createProgramEngine<Installed extends StartedProgram>(
     try {
       return await opening;
     } catch (error) {
-      // The next session tries again.
+      // Reset, so that the next session tries again.
       gateway = undefined;
       throw error;
     }
   }
 
-  /** One that was not there may be installed by now. */
+  /** Finds the program once. A problem is not kept, because the program may be installed later. */
   async function find(): Promise<FoundProgram<Installed>> {
     found ??= parts.find();
     const known = await found;

@@ -1,7 +1,7 @@
 import type { Upstream } from '../gateway/upstream.ts';
 import type { ProgramHost } from '../program-host.ts';
 
-/** Where requests of the Messages API go: to the endpoint of the server's models, or without a credential to the scripted model. */
+/** The upstream of requests of the Messages API: the endpoint of the server's models, or without a credential the scripted model. */
 export function toMessagesUpstream({ models, handleScripted }: ProgramHost): Upstream {
   if (models === undefined) return { type: 'handler', handle: handleScripted };
   return { type: 'endpoint', baseURL: models.baseURL ?? ANTHROPIC, credential: models.credential };

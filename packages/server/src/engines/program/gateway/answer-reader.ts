@@ -4,15 +4,15 @@ import { addUsage } from '../../model/usage.ts';
 import type { AnswerEvent } from './events.ts';
 
 /**
- * The events of a streamed Messages answer in, ours out. It keeps no text. What it does not know it leaves out: the
- * program gets everything anyway, and the lines that it prints are what counts in the end.
+ * Converts the events of a streamed Messages response to gateway events. It keeps no text, and skips unknown events: the
+ * program receives all of them anyway, and the lines that it prints decide the content.
  */
 export class AnswerReader {
   messageId: string | null = null;
   model: string | null = null;
   #usage: Usage | null = null;
 
-  /** `data` is what one event of the stream says. */
+  /** Reads one event of the stream. `data` is its data field. */
   read(data: string): readonly AnswerEvent[] {
     const event = parse(data);
     switch (event['type']) {
@@ -83,10 +83,10 @@ function readMessage({ error }: JsonObject): string {
 
 function parse(data: string): JsonObject {
   try {
-    // JSON.parse gives what JSON can say, whatever its type says.
+    // The cast: JSON.parse returns JSON, although its type is `any`.
     return toObject(JSON.parse(data) as Json);
   } catch {
-    // No event that we know; the program will complain about it.
+    // Not valid JSON; the program reports it.
     return {};
   }
 }

@@ -8,7 +8,7 @@ import { createDecoder } from './decoder.ts';
 import type { AnswerEvent, AnswerFailure, GatewayEvent } from './events.ts';
 import { readRefusal } from './read-refusal.ts';
 
-/** Options of reading one answer on its way. */
+/** Options of reading one response as it passes. */
 export interface AnswerTapOptions {
   readonly sessionId: string | null;
   readonly agentId: string | null;
@@ -18,17 +18,17 @@ export interface AnswerTapOptions {
   readonly onProblem: (problem: unknown) => void;
 }
 
-/** Reads one answer as it passes by. It keeps one event at most, and never holds up what it reads. */
+/** Reads one response as it passes. It keeps one event at most, and never delays the response. */
 export interface AnswerTap {
   begin(answer: Pick<IncomingMessage, 'statusCode' | 'headers'>): void;
   push(piece: Uint8Array): void;
   /** Ends the tap. Resolves when all passed bytes were read. */
   end(): Promise<void>;
-  /** Reports the failure, unless the answer has ended. */
+  /** Reports the failure, unless the response has ended. */
   fail(reason: AnswerFailure['reason'], message: string): void;
 }
 
-/** Reads an answer on its way to the program. Emits `requested` at once. */
+/** Reads a response on its way to the program. Emits `requested` at once. */
 export function createAnswerTap(options: AnswerTapOptions): AnswerTap {
   const { sessionId, agentId, parentAgentId, nextId, onEvent, onProblem } = options;
   const requestId = nextId();
@@ -83,20 +83,20 @@ export function createAnswerTap(options: AnswerTapOptions): AnswerTap {
     try {
       onEvent({ sessionId, agentId, parentAgentId, requestId, messageId, model, event });
     } catch (error) {
-      // An error of the listener must not break the forwarded answer.
+      // An error of the listener must not break the forwarded response.
       onProblem(error);
     }
     if (isOver && unpack !== 'none') unpack.destroy();
   }
 }
 
-/** Reads the bytes of an answer. The last event of `end` is `finished` or `failed`; later events are dropped. */
+/** Reads the bytes of a response. The last event of `end` is `finished` or `failed`; later events are dropped. */
 interface Sink {
   push(piece: Uint8Array): readonly AnswerEvent[];
   end(): readonly AnswerEvent[];
 }
 
-/** An answer that is not streamed: the lines of the program report its content. */
+/** Reads a response that is not streamed: the lines of the program report its content. */
 const wholeSink: Sink = { push: () => [], end: () => [{ type: 'finished' }] };
 
 function createStreamSink(reader: AnswerReader): Sink {

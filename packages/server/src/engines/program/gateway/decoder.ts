@@ -8,7 +8,7 @@ export function createDecoder(encoding: string | undefined): Transform | 'none' 
   return decoders.get(name)?.();
 }
 
-/** The ways of packing that the program asked for, as far as they can be read here. */
+/** The content encodings that the program accepts and that this Node can decode. */
 export function readableEncodings(accepted: string): string {
   const readable = accepted.split(',').filter((part) => {
     const name = part.split(';')[0]?.trim().toLowerCase() ?? '';
@@ -17,7 +17,7 @@ export function readableEncodings(accepted: string): string {
   return readable.length === 0 ? 'identity' : readable.map((part) => part.trim()).join(', ');
 }
 
-// Text must come out as soon as enough of it has come in, and what is cut off must not be an error of its own.
+// Text must be decoded as soon as enough bytes have arrived, and a response that is cut off must not cause a decoding error.
 const asItComes = { flush: zlib.constants.Z_SYNC_FLUSH, finishFlush: zlib.constants.Z_SYNC_FLUSH };
 const brotliAsItComes = {
   flush: zlib.constants.BROTLI_OPERATION_FLUSH,

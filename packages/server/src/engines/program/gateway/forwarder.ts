@@ -19,14 +19,14 @@ export interface ForwarderOptions {
   readonly requestsMax: number;
 }
 
-/** Passes the model requests of one session on. */
+/** Forwards the model requests of one session. */
 export interface Forwarder {
   /** `path` is one of {@link modelPaths}. Never throws. */
   forward(request: IncomingMessage, response: ServerResponse, path: string): void;
   close(): void;
 }
 
-/** The API that a program's model requests are in. */
+/** The API of a program's model requests. */
 export type ModelWire = 'messages' | 'responses';
 
 /** The only paths that are forwarded to an endpoint. Compared literally: any other spelling is a different path. */
@@ -73,7 +73,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
       const answer = await transport.send({ method: 'POST', path, headers, body: request, bodyBytesMax, signal });
       tap?.begin(answer);
       response.writeHead(answer.statusCode ?? 502, answer.statusMessage, toDownstreamHeaders(answer.rawHeaders));
-      // The first piece may be long in coming, and that it will come is news already.
+      // The headers are sent at once, because the first piece may take long.
       response.flushHeaders();
       await pipeline(answer, (pieces: AsyncIterable<Buffer>) => tapped(pieces, tap), response, { signal });
       await tap?.end();
@@ -87,7 +87,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
   }
 }
 
-/** The answer is read while it is forwarded: a slow program slows the endpoint down, a slow listener does not. */
+/** Forwards the pieces of a response, and passes each to the tap: a slow program slows the endpoint down, a slow listener does not. */
 async function* tapped(pieces: AsyncIterable<Buffer>, tap: AnswerTap | undefined): AsyncGenerator<Buffer, void> {
   for await (const piece of pieces) {
     yield piece;
@@ -95,12 +95,12 @@ async function* tapped(pieces: AsyncIterable<Buffer>, tap: AnswerTap | undefined
   }
 }
 
-/** The text of sub-agents of programs that speak the Responses API is in their own output. */
+/** Whether responses on this path are read. Programs with the Responses API print the text of sub-agents themselves. */
 function isTapped(path: string): boolean {
   return path === '/v1/messages' || path === '/v1/messages?beta=true';
 }
 
-/** Both releases that we know send these with every request. */
+/** The ids of the agent that sends the request. Both tested releases send these headers with every request. */
 function readAgent({ headers }: IncomingMessage) {
   return {
     sessionId: toOne(headers['x-claude-code-session-id']),
@@ -114,7 +114,7 @@ function toOne(value: string | string[] | undefined): string | null {
   return one === undefined || one === '' ? null : one;
 }
 
-/** The program can unpack more than this Node: an answer that only the program can read would have no text on the way. */
+/** Removes content encodings that this Node cannot decode from the request: the gateway could not read such a response. */
 function askReadable({ rawHeaders }: IncomingMessage): string[] {
   return rawHeaders.map((value, at) => {
     const isValue = at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === 'accept-encoding';
@@ -132,7 +132,7 @@ function answerBroken(
     tap?.fail('broken', 'the request is too large');
     return void refuseLargeBody(request, response, { isKnown: true });
   }
-  // A network error contains no secrets: neither the address nor the message has any, and headers are not part of it.
+  // A network error does not contain secrets: its address and message have none, and headers are not part of it.
   const message = `The endpoint cannot be reached: ${error instanceof Error ? error.message : String(error)}`;
   tap?.fail('broken', message);
   sendProblem(request, response, 502, message);

@@ -11,9 +11,9 @@ import type { Upstream } from './upstream.ts';
 
 /** Options of the gateway for one session. */
 export interface SessionOptions {
-  /** Null: the program sends its model requests elsewhere, so none are forwarded. */
+  /** The endpoint of model requests. Null: the program sends them elsewhere, so none are forwarded. */
   readonly upstream: Upstream | null;
-  /** The API of its model requests; by default the Messages API. */
+  /** The API of the program's model requests; by default the Messages API. */
   readonly wire?: ModelWire | undefined;
   /** Answers requests to an MCP server of this process, at {@link SERVED_PATH}. */
   readonly serve?: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
@@ -21,7 +21,7 @@ export interface SessionOptions {
   /** Adds credentials to requests to MCP servers. */
   readonly authorization?: McpAuthorization | undefined;
   readonly network: ProgramNetwork;
-  /** Whether it may ask for connections to other hosts: it has no other way to them. */
+  /** Whether the program may request connections to other hosts, because it has no network of its own. */
   readonly hasTunnels: boolean;
   readonly onEvent: (event: GatewayEvent) => void;
   readonly onProblem: (problem: unknown) => void;
@@ -31,7 +31,7 @@ export interface SessionOptions {
 
 /** The requests that the program of one session may make with its secret. None of the functions throw. */
 export interface SessionRequests {
-  /** `target` is the rest of the request line behind the secret, as it was sent. */
+  /** Handles a request. `target` is the unchanged rest of the request target after the secret. */
   handle(request: IncomingMessage, response: ServerResponse, target: string): void;
   connect(request: IncomingMessage, near: Duplex, head: Buffer): void;
   mcpPathOf(serverName: string): string;

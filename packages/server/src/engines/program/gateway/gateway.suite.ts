@@ -6,7 +6,7 @@ import type { AnswerEvent, GatewayEvent } from './events.ts';
 import { type Gateway, type GatewayOptions, type GatewaySession, openGateway } from './gateway.ts';
 import type { Upstream } from './upstream.ts';
 
-/** A gateway in front of a small endpoint, with the events that it emitted. Closed after the test. */
+/** A gateway with a test endpoint, and the events that it emitted. Closed after the test. */
 export async function openWay(upstream: Upstream | RequestListener, options: GatewayOptions = {}): Promise<Way> {
   const gateway = await openGateway(options);
   onTestFinished(() => gateway.close());
@@ -52,7 +52,7 @@ export interface Asked {
   readonly body?: string | Buffer;
 }
 
-/** A request as the program sends it: Node's own client, which unpacks and follows nothing. */
+/** Sends a request like the program, with Node's own client, which does not decompress responses or follow redirects. */
 export async function ask(session: GatewaySession, asked: Asked = {}): Promise<IncomingMessage> {
   const { method = 'POST', path = '/v1/messages?beta=true', headers = {}, body = '{}' } = asked;
   const { socketPath } = session;
@@ -61,7 +61,7 @@ export async function ask(session: GatewaySession, asked: Asked = {}): Promise<I
   const { hostname, port, pathname } = new URL(session.baseURL);
   const target = { hostname, port, path: `${pathname === '/' ? '' : pathname}${path}` };
   const request = httpRequest({ ...target, method, headers, agent: false, ...way });
-  // A broken connection is reported when the answer is read.
+  // A broken connection is reported when the response is read.
   request.on('error', () => undefined);
   request.end(method === 'GET' || method === 'HEAD' || method === 'DELETE' ? undefined : body);
   const [answer] = (await once(request, 'response')) as [IncomingMessage];
@@ -89,7 +89,7 @@ export function sse(event: { type: string; [field: string]: unknown }): string {
 
 export const STREAM = { 'content-type': 'text/event-stream; charset=utf-8' };
 
-/** A whole answer that says these words, one delta each. */
+/** A complete response with these words, one delta each. */
 export function answerOf(words: readonly string[], id = 'msg_1'): string {
   const message = {
     id,

@@ -26,27 +26,27 @@ export type GatewaySessionOptions = Pick<
   'upstream' | 'wire' | 'serve' | 'mcpServers' | 'network' | 'authorization' | 'onEvent'
 >;
 
-/** The gateway as one session's program reaches it. */
+/** The gateway for the program of one session. */
 export interface GatewaySession {
   /** The program's `ANTHROPIC_BASE_URL`. It contains the session's secret. */
   readonly baseURL: string;
-  /** The path of the socket for requests of the program, if there is one. */
+  /** The path of the socket for requests of the program; null if the program uses the port. */
   readonly socketPath: string | null;
   /** The environment variables to set for the program, given its other variables. */
   environment(inherited: Readonly<Record<string, string | undefined>>): Record<string, string>;
-  /** How the program reaches an MCP server of its agents, where it has no network. */
+  /** The URL by which a program without a network reaches an MCP server of its agents. */
   mcpUrlOf(serverName: string): string;
   /** The URL of the MCP server that `serve` implements, as the program reaches it. */
   readonly servedUrl: string;
-  /** Why it could not, the last time that it tried. */
+  /** Why the program could not reach an MCP server at its last attempt; null if it could. */
   whyUnreachable(serverName: string): string | null;
-  /** Ends what is under way; from now on the program is refused. */
+  /** Ends open requests; from now on requests of the program are rejected. */
   close(): void;
 }
 
 /** Forwards the requests of all programs of this server. */
 export interface Gateway {
-  /** A way through for the program of one session. */
+  /** Opens the gateway for the program of one session. */
   open(options: GatewaySessionOptions): Promise<GatewaySession>;
   /** Closes all sessions and stops listening. */
   close(): Promise<void>;
@@ -55,20 +55,20 @@ export interface Gateway {
 /** Options of the gateway. */
 export interface GatewayOptions {
   /**
-   * For programs that have no network: the directory where each session gets a socket of its own, and the port inside
-   * on which a relay takes requests for it. Without it there is one port on loopback for all.
+   * For programs without a network: the directory where each session gets a socket of its own, and the port inside the sandbox
+   * on which a relay accepts requests for it. Without this option all programs share one port on loopback.
    */
   readonly sockets?: { readonly directory: string; readonly port: number } | undefined;
-  /** Model requests of one session under way at a time. */
+  /** Maximum of concurrent model requests of one session. */
   readonly requestsMax?: number | undefined;
   /** Receives internal errors. */
   readonly onProblem?: ((problem: unknown) => void) | undefined;
 }
 
 /**
- * Stands between a program and what it may reach: the endpoint of its model, to which requests go as they are with the
- * operator's credential, the MCP servers of its agents and, from a sandbox, hosts that its environment allows. On the way
- * it reads who is being answered what: the claude program itself prints the growing text of its main agent only.
+ * Forwards the requests of programs: to the endpoint of the model, unchanged except for the
+ * operator's credential, to the MCP servers of its agents and, from a sandbox, to hosts that the session's environment allows.
+ * It reads model responses as they pass, because the claude program prints deltas of its main agent only.
  *
  * @example
  * const gateway = await openGateway();
@@ -81,7 +81,7 @@ export async function openGateway(options: GatewayOptions = {}): Promise<Gateway
   const sessions = new Sessions();
   const open = new Set<() => void>();
   const common = sockets === undefined ? createListener(sessions, onProblem) : undefined;
-  // Programs of other users of this machine can connect, too.
+  // Limited, because programs of other users of this machine can connect too.
   if (common !== undefined)
     common.maxConnections = shareOfDescriptors(1 / 8, { min: 8, max: programLimits.gatewayPortConnectionsMax });
   const port = common === undefined ? undefined : await listen(common, { host: LOOPBACK, port: 0 });
@@ -135,7 +135,7 @@ const LOOPBACK = '127.0.0.1';
 class Sessions {
   readonly #byDigest = new Map<string, SessionRequests>();
 
-  /** Gives back the function that ends it. */
+  /** Adds a session. Returns the function that removes it. */
   add(secret: string, handlers: SessionRequests): () => void {
     const key = digestOf(secret);
     this.#byDigest.set(key, handlers);
@@ -154,7 +154,7 @@ function createListener(sessions: Sessions, onProblem: (problem: unknown) => voi
     const found = sessions.find(secret);
     if (found === undefined) refuseStranger(request, response);
     else found.handle(request, response, target);
-    // A connection that cannot be accepted, for lack of descriptors; other errors reject the call that waits for it to listen.
+    // Reports connections that cannot be accepted for lack of descriptors; other errors reject the call that waits for `listening`.
   }).on('error', (error) => server.listening && onProblem(error));
   server.on('connect', (request: IncomingMessage, near: Duplex, head: Buffer) => {
     near.on('error', () => near.destroy());
@@ -172,14 +172,14 @@ const serverOptions = {
   maxHeaderSize: baseLimits.headerBytesMax,
 };
 
-/** `/<secret>/v1/messages?beta=true`. A whole URL, or anything else that is not a path, has no secret. */
+/** Splits a request target such as `/<secret>/v1/messages?beta=true`. A full URL, or another target that is not a path, has no secret. */
 function splitTarget(url: string): { secret: string | undefined; target: string } {
   if (!url.startsWith('/')) return { secret: undefined, target: url };
   const [, secret = '', target = ''] = /^\/([^/?]*)(.*)$/s.exec(url) ?? [];
   return { secret, target };
 }
 
-/** `Basic` with any name and the secret as its password, as clients make it of a proxy's URL. */
+/** Reads the secret from a `Basic` header with any name: clients send the password of a proxy's URL in this form. */
 function readProxySecret(header: string | undefined): string {
   const [, encoded = ''] = /^Basic ([A-Za-z0-9+/=]+)$/i.exec(header ?? '') ?? [];
   return Buffer.from(encoded, 'base64').toString('latin1').split(':').slice(1).join(':');
@@ -197,7 +197,7 @@ function refuseStranger(request: IncomingMessage, response: ServerResponse): voi
 
 type Place = { readonly host: string; readonly port: number } | { readonly path: string };
 
-/** The port, or 0 for a socket. */
+/** Resolves with the port, or with 0 for a socket. */
 async function listen(server: Server, place: Place): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => reject(toListenError(place, cause)));

@@ -14,7 +14,7 @@ import { watchHangUp } from './watch-hang-up.ts';
 export interface McpForwarderOptions {
   readonly servers: readonly McpServer[];
   readonly network: ProgramNetwork;
-  /** The credentials of the session, in place of whatever the program sends. */
+  /** The credentials of the session, which replace credentials that the program sends. */
   readonly authorization?: McpAuthorization | undefined;
   readonly onProblem: (problem: unknown) => void;
 }
@@ -25,13 +25,13 @@ export interface McpServer {
   readonly url: string;
 }
 
-/** Passes requests of one session on to the MCP servers of its agents, and to nothing else. */
+/** Forwards requests of one session to the MCP servers of its agents, and to no other host. */
 export interface McpForwarder {
-  /** Below the secret: where the program finds a server. */
+  /** The path of a server, to be appended to the session's base URL. */
   pathOf(serverName: string): string;
-  /** Whether the path is that of a server. Never throws. */
+  /** Forwards a request. False if the path does not belong to a server. Never throws. */
   forward(request: IncomingMessage, response: ServerResponse, path: string): boolean;
-  /** Why a server could not be reached the last time, if so. */
+  /** Why a server could not be reached at the last attempt; null if it could. */
   whyUnreachable(serverName: string): string | null;
   close(): void;
 }
@@ -88,7 +88,7 @@ export function createMcpForwarder({ servers, network, authorization, onProblem 
       if (addresses === undefined) return sendProblem(request, response, 502, problems.get(name) ?? '');
       if (!hasBody) request.resume();
       const { gatewayRequestBytesMax: bodyBytesMax } = programLimits;
-      // A request that may have to be sent again is held until it is answered.
+      // A request that may have to be sent again is kept until its response arrives.
       const held = bytes === undefined ? undefined : await readBody(request, bodyBytesMax);
       const send = async (header: string | undefined) =>
         await transportOf(url).send({
@@ -118,13 +118,13 @@ export function createMcpForwarder({ servers, network, authorization, onProblem 
     }
   }
 
-  /** The length of a body that may be kept. Undefined where there is no room, or it is not known before. */
+  /** The length of a body that may be kept. Undefined if it exceeds the limit, or is not known in advance. */
   function countHeld({ headers }: IncomingMessage): number | undefined {
     const bytes = Number(headers['content-length'] ?? Number.NaN);
     return heldBytes + bytes <= programLimits.gatewayMcpHeldBytesMax ? bytes : undefined;
   }
 
-  /** Why it cannot be read is for the operator, not for the program. */
+  /** Finds the authorization header. Why a credential cannot be read is reported to the operator, not to the program. */
   async function findHeader(url: string, rejected?: string): Promise<string | undefined> {
     try {
       return await authorization?.find(url, rejected);
@@ -143,7 +143,7 @@ export function createMcpForwarder({ servers, network, authorization, onProblem 
     }
   }
 
-  /** One transport per origin, so that connections are reused. */
+  /** The transport of an origin. There is one for each, so that connections are reused. */
   function transportOf({ origin }: URL): Transport {
     const transport = transports.get(origin) ?? createEndpointTransport(origin);
     transports.set(origin, transport);

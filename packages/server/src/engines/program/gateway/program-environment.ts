@@ -1,14 +1,14 @@
 import type { ModelWire } from './forwarder.ts';
 import type { Upstream } from './upstream.ts';
 
-/** How a program reaches the gateway. */
+/** The facts about a program's connection to the gateway. */
 export interface GatewayFacts {
   readonly baseURL: string;
-  /** Null: the program sends its model requests elsewhere. */
+  /** The endpoint of model requests. Null: the program sends them elsewhere. */
   readonly upstream: Upstream | null;
-  /** The API of its model requests; by default the Messages API. */
+  /** The API of the program's model requests; by default the Messages API. */
   readonly wire?: ModelWire | undefined;
-  /** Whether the gateway is also its way to other hosts. */
+  /** Whether the program also connects to other hosts through the gateway. */
   readonly hasTunnels: boolean;
 }
 
@@ -37,7 +37,7 @@ function toMessagesVariables(baseURL: string, upstream: Upstream): Record<string
   return { ANTHROPIC_BASE_URL: baseURL, ...(hasOwnCredential ? {} : key) };
 }
 
-/** For `https:` only: what is not encrypted is not let out. */
+/** The proxy variables, for `https:` only: unencrypted connections are not allowed. */
 function toProxy(baseURL: string): Record<string, string> {
   const { host, pathname } = new URL(baseURL);
   const proxy = `http://fleetloom:${pathname.slice(1)}@${host}`;

@@ -1,7 +1,7 @@
 import { cutText } from '@fleetloom/protocol/fleet';
 import { baseLimits } from '../../../base/limits.ts';
 
-/** Why the endpoint refused: what it says as an error of the API, else the beginning of whatever it says. */
+/** The reason in an error response of the endpoint: the message of an API error, or else the beginning of the body. */
 export function readRefusal(body: Uint8Array): string {
   const text = new TextDecoder().decode(body);
   const said = /"message"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(text)?.[1];
@@ -9,7 +9,7 @@ export function readRefusal(body: Uint8Array): string {
   return cutText(message === '' ? 'the endpoint refused without a message' : message, baseLimits.errorMessageCharsMax);
 }
 
-/** The body may be cut off, so it is not parsed as a whole. */
+/** Decodes a JSON string found in the body, which may be cut off and so is not parsed as a whole. */
 function toText(json: string): string {
   try {
     // The pattern matches a JSON string.

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { programLimits } from '../limits.ts';
 import { sendProblem } from './send-problem.ts';
 
-/** Refuses a request that announces too large a body, or is known to have one, and stops reading it. */
+/** Rejects a request that announces too large a body, or is known to have one, and stops reading it. Returns whether it was rejected. */
 export function refuseLargeBody(
   request: IncomingMessage,
   response: ServerResponse,

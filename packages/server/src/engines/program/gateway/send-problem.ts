@@ -1,6 +1,6 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 
-/** An error of the gateway itself, in the words of the API: that is what the program can read. */
+/** Sends an error of the gateway itself in the format of the API, which the program can read. */
 export function sendProblem(
   request: IncomingMessage,
   response: ServerResponse,

@@ -8,7 +8,7 @@ import { sendProblem } from './send-problem.ts';
 export type McpHandler = (message: JsonObject, signal: AbortSignal) => Promise<JsonObject | undefined>;
 
 /**
- * An MCP server of this process, over streamable HTTP. Each message is one POST; an answer that takes long is a stream with one
+ * An MCP server of this process, over streamable HTTP. Each message is one POST; the response to a tool call is a stream with one
  * event, so that the program sees at once that its request has arrived.
  */
 export function serveMcp(handle: McpHandler, onProblem: (problem: unknown) => void) {

@@ -13,13 +13,13 @@ export interface OutgoingRequest {
   readonly body: Readable | null;
   readonly bodyBytesMax: number;
   readonly signal: AbortSignal;
-  /** Where to connect and nowhere else: the name is not looked up again, so it cannot mean another address by then. */
+  /** The only addresses to connect to: the name is not resolved again, so it cannot resolve to another address in the meantime. */
   readonly addresses?: readonly string[] | undefined;
 }
 
-/** How requests leave: over the network, or within this process. */
+/** Sends requests over the network, or within this process. */
 export interface Transport {
-  /** The answer as soon as its headers are there. Nothing is unpacked, followed or repeated. */
+  /** Resolves with the response when its headers arrive. It does not decompress, follow redirects or retry. */
   send(request: OutgoingRequest): Promise<http.IncomingMessage>;
   close(): void;
 }
@@ -38,7 +38,7 @@ export function createEndpointTransport(baseURL: string): Transport {
   return {
     send: (request) => {
       const { hostname, port, protocol } = base;
-      // Node wants an IPv6 address without the brackets that it has in a URL.
+      // Node requires an IPv6 address without the brackets that it has in a URL.
       const host = hostname.replace(/^\[|\]$/g, '');
       const lookup = request.addresses === undefined ? {} : { lookup: toLookup(request.addresses) };
       return start(request, library.request, {
@@ -60,19 +60,19 @@ function toHandler(handle: http.RequestListener): Transport {
   return {
     send: (request) => {
       const [near, far] = duplexPair();
-      // The ends of a pair do not close each other. One that has written everything has ended properly: what it wrote is
-      // still to be read.
+      // The ends of a pair do not close each other. An end that has written everything has ended properly: its output
+      // must still be read.
       far.once('close', () => far.writableFinished || near.destroy());
       near.once('close', () => far.destroy());
       server.emit('connection', far);
-      // No agent, not even `false`: with one, Node would make a connection of its own.
+      // The `agent` option is absent: even with `false`, Node would open a connection of its own.
       return start(request, http.request, { createConnection: () => near, path: request.path });
     },
     close: () => server.closeAllConnections(),
   };
 }
 
-/** A body had more bytes than it may have. */
+/** The error for a body with more bytes than allowed. */
 export class BodyTooLarge extends Error {}
 
 type Start = (options: http.RequestOptions) => http.ClientRequest;
@@ -87,7 +87,7 @@ async function start(
   else send(body, outgoing, bodyBytesMax);
   return await new Promise<http.IncomingMessage>((resolve, reject) => {
     outgoing.once('response', resolve);
-    // Stays on: destroying the answer destroys its connection, which is an error of the request too.
+    // The listener stays: destroying the response destroys its connection, which is an error of the request too.
     outgoing.on('error', reject);
   });
 }

@@ -5,11 +5,11 @@ import { programLimits } from '../limits.ts';
 import type { ProgramNetwork } from '../program-network.ts';
 
 /**
- * Connections of one session to hosts that its environment allows, asked for with `CONNECT`. What passes is encrypted
- * between the program and the host: only where it goes is decided here.
+ * Connections of one session to hosts that its environment allows, requested with `CONNECT`. The traffic is encrypted
+ * between the program and the host: only the host is checked here.
  */
 export interface Tunnels {
-  /** Answers the request, also with a refusal. Never throws. */
+  /** Opens or rejects the connection. Never throws. */
   open(request: IncomingMessage, near: Duplex, head: Buffer): void;
   close(): void;
 }
@@ -64,7 +64,7 @@ function join(near: Duplex, head: Buffer, { hostname, port }: URL, addresses: re
   near.once('close', () => far.destroy());
   far.once('close', () => {
     clearTimeout(patience);
-    // Not destroyed: the host's last bytes may not have reached a program that reads slowly.
+    // Ended, not destroyed: the host's last bytes may not have reached a slow program yet.
     if (isJoined) near.end();
   });
   far.once('connect', () => {
@@ -82,13 +82,13 @@ function toStatus(error: unknown): string {
   return error instanceof Error && 'code' in error ? '502 Bad Gateway' : '403 Forbidden';
 }
 
-/** `host:port` and nothing else. */
+/** Reads a target of the form `host:port`; undefined for any other form. */
 function toTarget(text: string): URL | undefined {
   const isTarget = /^(?:\[[0-9a-f:.]+\]|[a-z0-9_.-]+):[0-9]{1,5}$/i.test(text);
   return isTarget && URL.canParse(`https://${text}`) ? new URL(`https://${text}`) : undefined;
 }
 
-/** Refuses a connection with a status and a reason. */
+/** Rejects a connection with a status and a reason. */
 export function refuse(near: Duplex, status: string, reason: string): void {
   const body = `${reason}\n`;
   const headers = `content-type: text/plain\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close`;

@@ -6,11 +6,11 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface NoGateway {
   /** `provider`: the program sends its requests elsewhere. `proxy`: this server cannot reach the endpoint directly. */
   readonly cause: 'provider' | 'proxy';
-  /** In one sentence. */
+  /** The reason, in one sentence. */
   readonly message: string;
 }
 
-/** Why the gateway cannot stand between the program and its endpoint; undefined if it can. */
+/** Why the gateway cannot forward the program's model requests; undefined if it can. */
 export function whyNoGateway(environment: Environment, upstream: Upstream): NoGateway | undefined {
   const provider = [...otherProviders].find(([name]) => isOn(environment[name]));
   if (provider !== undefined) return { cause: 'provider', message: toReason(...provider) };
@@ -35,7 +35,7 @@ function isOn(value: string | undefined): boolean {
   return !['', '0', 'false', 'no', 'off'].includes((value ?? '').trim().toLowerCase());
 }
 
-/** The variable that sends requests through a proxy. The program knows how to use one, and Node's own HTTP does not. */
+/** The variable that sends requests through a proxy; undefined without one. The program supports proxies, Node's own HTTP client does not. */
 function proxyFor(environment: Environment, { protocol, hostname }: URL): string | undefined {
   const direct = `${environment['NO_PROXY'] ?? ''},${environment['no_proxy'] ?? ''}`.split(',');
   const isDirect = direct.map((part) => part.trim().replace(/^\*?\./, '')).some((host) => covers(host, hostname));

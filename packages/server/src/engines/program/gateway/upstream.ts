@@ -5,15 +5,15 @@ import type { Credential } from '../../model/messages/options.ts';
 export type Upstream =
   | {
       readonly type: 'endpoint';
-      /** As in `ANTHROPIC_BASE_URL`; it may have a path. */
+      /** The base URL, as in `ANTHROPIC_BASE_URL`; it may have a path. */
       readonly baseURL: string;
-      /** Added on the way up, in place of whatever the program sends. `program`: its own, as it sends it. */
+      /** The credential that replaces the one of the program's request. `program`: the program's own credential, unchanged. */
       readonly credential: Credential | 'program';
     }
   /** A handler in this process: the scripted model. */
   | { readonly type: 'handler'; readonly handle: (request: IncomingMessage, response: ServerResponse) => void };
 
-/** The headers that a request goes up with. Those of the way between two machines stay behind, and so do credentials. */
+/** The headers of a request to the endpoint, without hop-by-hop headers. The program's credentials are dropped unless `credential` is `program`. */
 export function toUpstreamHeaders(raw: readonly string[], upstream: Upstream): string[] {
   const isOwn = upstream.type === 'endpoint' && upstream.credential === 'program';
   const kept = keepForwarded(raw).filter(([name]) => isOwn || !credentialHeaders.has(name.toLowerCase()));
@@ -21,7 +21,7 @@ export function toUpstreamHeaders(raw: readonly string[], upstream: Upstream): s
   return [...kept.flat(), 'host', new URL(upstream.baseURL).host, ...toCredentialHeader(upstream.credential)];
 }
 
-/** The headers that a request to an MCP server goes up with. */
+/** The headers of a request to an MCP server. */
 export function toMcpHeaders(
   raw: readonly string[],
   { host }: URL,
@@ -29,7 +29,7 @@ export function toMcpHeaders(
   authorization?: string,
 ): string[] {
   const dropped = new Set([
-    // A length without a body would be waited for, and a body without one would be taken for the next request.
+    // With a length and no body the server would wait, and a body without a length would be read as the next request.
     ...(hasBody ? [] : ['content-length']),
     ...(authorization === undefined ? [] : credentialHeaders),
   ]);
@@ -37,7 +37,7 @@ export function toMcpHeaders(
   return [...kept.flat(), 'host', host, ...(authorization === undefined ? [] : ['authorization', authorization])];
 }
 
-/** The headers that an answer comes down with, as they were, spelling and order included. */
+/** The headers of a response to the program, unchanged in spelling and order, without hop-by-hop headers and cookies. */
 export function toDownstreamHeaders(raw: readonly string[]): string[] {
   const dropped = new Set([...hopByHop, 'set-cookie', ...namedByConnection(raw)]);
   return [...pairs(raw)].filter(([name]) => !dropped.has(name.toLowerCase())).flat();
@@ -48,7 +48,7 @@ function keepForwarded(raw: readonly string[]): [name: string, value: string][] 
   return [...pairs(raw)].filter(([name]) => !dropped.has(name.toLowerCase()));
 }
 
-/** About one connection, not about what it carries. */
+/** Hop-by-hop headers, which apply to one connection only. */
 const hopByHop = [
   'connection',
   'keep-alive',
@@ -100,7 +100,7 @@ function namedByConnection(raw: readonly string[]): string[] {
   return named;
 }
 
-/** Node gives names and values in turns. */
+/** The pairs of a header list in which Node alternates names and values. */
 function* pairs(raw: readonly string[]): Generator<[name: string, value: string]> {
   for (let at = 0; at + 1 < raw.length; at += 2) yield [raw[at] ?? '', raw[at + 1] ?? ''];
 }

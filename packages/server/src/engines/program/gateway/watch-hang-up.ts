@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** Aborts when the program hangs up or the session is closed, unless the answer is complete. */
+/** Aborts when the program closes the connection or the session is closed, unless the response is complete. */
 export function watchHangUp(request: IncomingMessage, response: ServerResponse, closing: AbortSignal) {
   const gone = new AbortController();
   request.on('error', () => gone.abort());

@@ -1,4 +1,4 @@
-/** Below 0, 0 or above 0, for `sort`. A suffix after the three numbers does not count. */
+/** Compares two versions for `sort`: below 0, 0 or above 0. A suffix after the three numbers is ignored. */
 export function compareVersions(a: string, b: string): number {
   const left = toNumbers(a);
   const right = toNumbers(b);

@@ -3,16 +3,16 @@ import { dirname, join, sep } from 'node:path';
 
 /** The files of an installed program. */
 export interface Installation {
-  /** The program itself, behind all links. */
+  /** The file of the program, with all links resolved. */
   readonly program: string;
-  /** What of the machine it needs to see to run. */
+  /** The paths of the machine that the program needs to run. */
   readonly paths: readonly string[];
 }
 
 /**
- * The files of an installed program. A native one is a single file. One from npm is a script, or a launcher, in a package
- * whose other parts are beside it under the same owner's name. Nothing above that is part of it: a file in a user's
- * home directory must not open the home directory.
+ * Finds the files of an installed program. A native program is a single file. A program from npm is a script, or a launcher, in a package
+ * whose other parts are beside it under the same owner's name. Nothing above that folder is included: a program in a user's
+ * home directory must not make the home directory visible.
  */
 export function findInstallation(path: string): Installation {
   const program = realpathSync(path);

@@ -9,15 +9,15 @@ import { pickPlain } from './inherited-variables.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What distinguishes one program from others, and what people are advised. Sentences have no full stop. */
+/** The texts of one program for finding it and for messages. Sentences do not end with a full stop. */
 export interface ProgramWords<Wrong extends string> {
   readonly title: string;
-  /** Its name on PATH. */
+  /** The name of the program on PATH. */
   readonly command: string;
-  /** Finds the version in what `--version` prints. */
+  /** Finds the version in the output of `--version`. */
   readonly versionPattern: RegExp;
   readonly oldestVersion: string;
-  /** The reason for another program at its path. */
+  /** The `reason` of a problem if another program is at the path. */
   readonly wrong: Wrong;
   /** How to install it. */
   readonly install: string;
@@ -29,21 +29,21 @@ export interface ProgramWords<Wrong extends string> {
 /** Why a program cannot be used, and what to do. */
 export interface InstallProblem<Wrong extends string> {
   readonly reason: 'not_found' | 'not_executable' | 'no_answer' | 'too_old' | Wrong;
-  /** Where it was looked for or found. */
+  /** The path of the program, or the path that was searched; null if none is known. */
   readonly path: string | null;
-  /** What is wrong, without full stop. */
+  /** The problem, without a full stop. */
   readonly problem: string;
-  /** What to do about it, without full stop. */
+  /** The advice, without a full stop. */
   readonly advice: string;
 }
 
 /** Where to look for a program. */
 export interface FindProgramOptions {
-  /** Where it is, by a path or a name on PATH. By default its usual name on PATH. */
+  /** The path of the program, or its name on PATH. By default its usual name. */
   readonly program?: string | undefined;
-  /** `PATH` of this is searched; by default that of this process. */
+  /** The environment whose `PATH` is searched; by default this process's. */
   readonly environment?: Environment | undefined;
-  /** How long it may take to print its version. */
+  /** How long the program may take to print its version. */
   readonly answerMs?: number | undefined;
 }
 
@@ -118,7 +118,7 @@ async function look(path: string): Promise<'program' | 'blocked' | 'nothing'> {
   try {
     if (!(await stat(path)).isFile()) return 'nothing';
   } catch {
-    // A file that is missing and one that cannot be seen are treated alike.
+    // A missing file and a file that cannot be accessed are treated alike.
     return 'nothing';
   }
   return access(path, constants.X_OK).then(

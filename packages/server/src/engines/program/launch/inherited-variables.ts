@@ -9,7 +9,7 @@ export function pickInherited(
   return { ...pickVariables(inherited, [...LOCALE, ...MACHINE]), ...pickProxies(inherited) };
 }
 
-/** What any program of this machine needs to print its version. */
+/** The variables that any program of this machine needs to print its version. */
 export function pickPlain(inherited: Environment): Record<string, string> {
   return pickVariables(inherited, [...LOCALE, ...MACHINE, 'HOME']);
 }
@@ -21,7 +21,7 @@ export function pickVariables(inherited: Environment, names: readonly string[]):
   );
 }
 
-/** How texts, times and numbers are written. */
+/** Variables of the format of texts, times and numbers. */
 const LOCALE = [
   'LANG',
   'LANGUAGE',
@@ -36,7 +36,7 @@ const LOCALE = [
   'TERM',
 ];
 
-/** Where things are on this machine. A sandbox has a machine of its own, and says so itself. */
+/** Variables with paths and users of this machine. A sandbox sets its own. */
 const MACHINE = [
   'PATH',
   'USER',
@@ -57,13 +57,13 @@ export const PROXIES = ['HTTPS_PROXY', 'HTTP_PROXY', 'ALL_PROXY', 'NO_PROXY'].fl
   name.toLowerCase(),
 ]);
 
-/** Without a proxy nothing is reached where there is one. One with a password in it is a secret, which is passed by name only. */
+/** The proxies that a program may need to reach hosts. A proxy URL with a password is a secret, which is passed only if the operator names it. */
 function pickProxies(inherited: Environment): Record<string, string> {
   const found = Object.entries(pickVariables(inherited, PROXIES));
   return Object.fromEntries(found.filter(([, value]) => !value.includes('@')));
 }
 
-/** For programs that run git when they start: a file of the repository could name a command for it. */
+/** For programs that run git when they start: git configuration in the repository could name a command to run. */
 export const safeGit = {
   GIT_CONFIG_COUNT: '1',
   GIT_CONFIG_KEY_0: 'core.fsmonitor',

@@ -7,30 +7,30 @@ import type { ProgramOwner } from '../program-owner.ts';
 export type ProgramHome =
   /** A directory of its own. */
   | { readonly type: 'own'; readonly path: string }
-  /** That of the operator, for the operator's login. */
+  /** The operator's home, for the operator's login. */
   | { readonly type: 'operator' };
 
-/** What one kind of program keeps in its home directory. */
+/** The files that one kind of program keeps in its home directory. */
 export interface HomeLayout {
   /** The directory of its configuration: settings, transcripts, a login. */
   readonly config: string;
   /** The file with a login, in the directory of the configuration. */
   readonly login: string;
-  /** What users configure there. Everything else is what the program keeps for itself: logins, transcripts, caches. */
+  /** The settings of users in that directory. All other files belong to the program: logins, transcripts, caches. */
   readonly userSettings: readonly string[];
 }
 
-/** Where programs keep what they know of a session: settings, transcripts. One directory for each program. */
+/** The home directories in which programs keep files of sessions: settings, transcripts. One directory for each program. */
 export interface ProgramHomes {
-  /** Made if it is not there, with the directory of its settings in it. */
+  /** Returns the home of an owner. It is created if needed, with the directory of settings. */
   open(owner: ProgramOwner): Promise<string>;
-  /** Replaces a file that the program is started with, by its path in the home. Resolves with its whole path. */
+  /** Replaces a file for the start of the program, by its path in the home. Resolves with its full path. */
   write(owner: ProgramOwner, name: string, content: string): Promise<string>;
-  /** Links to the settings of a user, which are in this directory. */
+  /** Links the settings of a user, which are in `operatorConfig`, into the home. */
   linkSettings(owner: ProgramOwner, operatorConfig: string): Promise<void>;
-  /** Removes those of all programs of a session. Resolves when they are out of reach. A second time changes nothing. */
+  /** Removes the homes of all programs of a session. Resolves when they are out of reach. Repeating it changes nothing. */
   remove(sessionId: string): Promise<void>;
-  /** The sessions that have one. */
+  /** The sessions with a home. */
   list(): Promise<readonly string[]>;
 }
 
@@ -44,7 +44,7 @@ export function createProgramHomes(
   const open = async (owner: ProgramOwner): Promise<string> => {
     const path = join(parent, toName(owner));
     await mkdir(path, { recursive: true, mode: 0o700 });
-    // What agents have put there is mounted upon: behind a link of theirs it would be somewhere else.
+    // Agents can write here, and these paths are mounted: a link of an agent would redirect the mount.
     await makePlain(join(path, config));
     if (await isLink(join(path, config, login))) await rm(join(path, config, login));
     return path;
@@ -54,7 +54,7 @@ export function createProgramHomes(
     write: async (owner, name, content) => {
       const { sessionId } = owner;
       const path = join(await open(owner), name);
-      // Agents can write to this directory: a link of theirs must not be followed, and a directory of theirs has any size.
+      // Agents can write to this directory: links are not followed, and a directory of any size at this path is discarded.
       await remover.discard(path, { parent, sessionId });
       await writeFile(path, content, { mode: 0o600, flag: 'wx' });
       return path;
@@ -80,7 +80,7 @@ export function createProgramHomes(
   }
 }
 
-/** Below the data directory. */
+/** The directory of homes below the data directory. */
 export const PROGRAM_HOMES = 'program-homes';
 
 async function makePlain(path: string): Promise<void> {
@@ -93,10 +93,10 @@ async function isLink(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => undefined))?.isSymbolicLink() ?? false;
 }
 
-/** The id of a session, and of the thread of a roster member. */
+/** The id of a session, or of a session and the thread of a roster member. */
 const NAME = /^sesn_\w+(?:\.sthr_\w+)?$/;
 
-/** Ids are made by us. That one is not a path is checked all the same, because what is removed is gone. */
+/** The directory name of an owner. Ids come from this server; the form is checked all the same, because `remove` deletes the path. */
 function toName({ sessionId, threadId }: ProgramOwner): string {
   const name = threadId === undefined ? sessionId : `${sessionId}.${threadId}`;
   if (NAME.test(name) && sessionOf(name) === sessionId) return name;

@@ -1,20 +1,20 @@
 import type { ProgramOptions } from '../program.ts';
 import type { ProgramSandbox } from '../program-sandbox.ts';
 
-/** The sandbox, or why there is none. */
+/** The sandbox, or why it is not available. */
 export type ProgramSandboxState =
   | { readonly type: 'ready'; readonly sandbox: ProgramSandbox }
   | { readonly type: 'unavailable'; readonly reason: string };
 
-/** Where programs run. `none`: on the machine, as the user of this process, which only the operator may choose. */
+/** The operator's choice of a sandbox. `none`: programs run on the machine as the user of this process. */
 export type SandboxChoice = 'none' | (() => Promise<ProgramSandboxState>);
 
-/** Where a program can be started. Null is a place without a sandbox. */
+/** Whether a program can be started. `sandbox` is null if it runs without one. */
 export type ProgramPlace =
   | { readonly type: 'ready'; readonly sandbox: ProgramSandbox | null }
   | { readonly type: 'unavailable'; readonly reason: string };
 
-/** Null is a place without a sandbox, which only the operator's word makes: whatever else goes wrong starts nothing. */
+/** Finds the sandbox for programs. Programs run without one only if the operator has chosen that: an unavailable sandbox starts nothing. */
 export async function findPlace(choice: SandboxChoice): Promise<ProgramPlace> {
   if (choice === 'none') return { type: 'ready', sandbox: null };
   const state = await choice();
@@ -23,8 +23,8 @@ export async function findPlace(choice: SandboxChoice): Promise<ProgramPlace> {
 }
 
 /**
- * Without a sandbox a program cannot be limited to some hosts, and can read what this server stores: what cannot be enforced prevents
- * the start.
+ * Why this session cannot be started; null if it can. Without a sandbox a program cannot be limited to some hosts, and can read the files of
+ * this server: a limit that cannot be enforced prevents the start.
  */
 export function whyUnenforceable(asked: ProgramOptions, isSandboxed: boolean): string | null {
   const { networking, settings, hasVaults = false } = asked;

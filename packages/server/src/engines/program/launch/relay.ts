@@ -1,18 +1,18 @@
 import type { Socket } from 'node:net';
 import type { ProgramRelay } from '../program-sandbox.ts';
 
-/** Where the relay listens, inside. The sandbox has a loopback of its own, so the port is always free. */
+/** The port of the relay in the sandbox. The sandbox has a loopback interface of its own, so the port is always free. */
 export const RELAY_PORT = 4285;
 
 /** The line that makes the relay end the program, written to its fourth descriptor. */
 export const TERMINATE = 'terminate\n';
 
-/** The line that makes the relay connect a port inside to a socket that it sees: how this server reaches a program that listens. */
+/** The line that makes the relay connect a port inside to a socket: this server reaches a listening program in this way. */
 export function toDialOrder(port: number, socketPath: string): string {
   return `dial ${port} ${socketPath}\n`;
 }
 
-/** What the relay starts and connects. */
+/** The program and the connections of a relay. */
 export interface RelayRequest {
   /** The Node that runs the relay. */
   readonly node: string;
@@ -20,17 +20,17 @@ export interface RelayRequest {
   readonly socketPath: string;
   readonly program: string;
   readonly args: readonly string[];
-  /** By default {@link RELAY_PORT}. */
+  /** The port of the relay, by default {@link RELAY_PORT}. */
   readonly port?: number | undefined;
   /** Further sockets that the program reaches on loopback. */
   readonly others?: readonly ProgramRelay[] | undefined;
 }
 
-/** How to start a program behind the relay. */
+/** The command that starts a program under the relay. */
 export function toRelay(request: RelayRequest): { readonly program: string; readonly args: readonly string[] } {
   const { node, socketPath, program, args, port = RELAY_PORT, others = [] } = request;
   const code = `(${runRelay.toString()})()`;
-  // It holds a few connections and nothing else.
+  // The relay needs little memory: it holds a few connections and nothing else.
   const small = ['--max-old-space-size=64', '--no-warnings'];
   return {
     program: node,
@@ -39,24 +39,24 @@ export function toRelay(request: RelayRequest): { readonly program: string; read
 }
 
 /**
- * The first program of a sandbox that has no network: takes connections on loopback inside, hands each to the gateway's
- * socket, and runs the program as its child, which has its standard streams and gives it its exit code.
+ * The first program of a sandbox without a network: accepts connections on loopback inside, forwards each to the gateway's
+ * socket, and runs the program as its child with its own standard streams, and exits with the child's exit code.
  *
- * It is handed over as text, because a sandbox does not see our files, and sources, builds and bundles have none of the
- * same name. So it may use nothing from outside of its own braces.
+ * The function is passed on as text, because a sandbox does not see the files of this server, and sources, builds and bundles do not share a file
+ * name. So it must not use anything from outside its own body.
  */
 function runRelay(): void {
   const net = process.getBuiltinModule('node:net');
   const { spawn } = process.getBuiltinModule('node:child_process');
   const [others = '', socketPath = '', port = '', program = '', ...args] = process.argv.slice(1);
-  // The server has written it.
+  // The server has written this JSON.
   const ways = [{ socketPath, port: Number(port) }, ...(JSON.parse(others) as { socketPath: string; port: number }[])];
   const fail = (what: string) => (error: Error) => {
     process.stderr.write(`${what}: ${error.message}\n`);
     process.exit(1);
   };
 
-  /** One side that breaks or is gone takes the other one with it; one that has said everything may still listen. */
+  /** Joins two connections. If one side fails or closes, the other is closed too; a side that has ended its output may still receive. */
   const join = (near: Socket, path: string) => {
     const far = net.connect({ path, allowHalfOpen: true });
     near.on('error', () => far.destroy()).on('close', () => far.destroy());
@@ -72,7 +72,7 @@ function runRelay(): void {
   const start = () => {
     const child = spawn(program, args, { stdio: 'inherit' }).on('error', fail(`${program} cannot be started`));
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
-    // The server's word, or its end.
+    // Orders of the server. The end of the stream means that the server has ended.
     const orders = new net.Socket({ fd: 3, readable: true, writable: false });
     let order = '';
     orders.setEncoding('utf8').on('data', (text: string) => {

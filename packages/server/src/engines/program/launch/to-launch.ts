@@ -5,21 +5,21 @@ import { findInstallation, type Installation } from './find-installation.ts';
 import type { ProgramHome } from './program-homes.ts';
 import { toRelay } from './relay.ts';
 
-/** What the process of a program depends on. */
+/** The input of starting a program's process. */
 export interface LaunchOptions {
-  /** Null: as any other program of this machine. */
+  /** Null: the program runs without a sandbox, like any other program of this machine. */
   readonly sandbox: ProgramSandbox | null;
   readonly path: string;
-  /** The files of the program; by default those that belong to its path. */
+  /** The files of the program; by default found from its path. */
   readonly installation?: Installation | undefined;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** The workspace of the session. */
   readonly directory: string;
-  /** What the sandbox has beside the workspace. */
+  /** The mounts of the sandbox beside the workspace. */
   readonly mounts?: SandboxMounts | undefined;
   readonly home: ProgramHome;
-  /** The gateway's socket, which is all the network that a sandbox has. */
+  /** The gateway's socket, which is the only network of a sandbox. */
   readonly socketPath: string | null;
   /** The file with the operator's login, if the program is to use it, and where the program looks for it. */
   readonly login: { readonly file: string; readonly at: string } | null;
@@ -27,11 +27,11 @@ export interface LaunchOptions {
 
 /** The process to start for a program. */
 export interface ProgramLaunch extends SandboxLaunch {
-  /** Whether the program has a relay before it, which takes orders on the fourth descriptor. */
+  /** Whether the program runs under a relay, which takes orders on the fourth descriptor. */
   readonly hasRelay: boolean;
 }
 
-/** How to start the program of a session. */
+/** The process that starts the program of a session. */
 export function toLaunch(options: LaunchOptions): ProgramLaunch {
   const { sandbox, path, args, env, directory } = options;
   if (sandbox === null) return { file: path, args, env, data: [], hasRelay: false };
@@ -69,15 +69,15 @@ export function toLaunch(options: LaunchOptions): ProgramLaunch {
   return { ...launch, hasRelay: true };
 }
 
-/** Its own directory, with the login in the place where it looks for it. */
+/** The writable files of the program: its home, with the login at the path where the program looks for it. */
 function toOwnFiles({ home, login }: LaunchOptions): Pick<SandboxRequest, 'writablePaths' | 'writableFiles'> {
   if (home.type !== 'own') return { writablePaths: [], writableFiles: [] };
-  // Renewed when it is used, so it is written too; a copy would make the original worthless.
+  // The login is writable, because it is renewed when it is used; renewing a copy would invalidate the original.
   const writableFiles = login === null ? [] : [{ path: login.file, at: login.at }];
   return { writablePaths: [home.path], writableFiles };
 }
 
-/** Where programs are in every sandbox, and the Node that it has for its relay. */
+/** The PATH of a sandbox: the given or the system folders, and the folder of the relay's Node. */
 function toSearchPath(node: string, passed: string | undefined): string {
   const directories = (passed ?? SYSTEM_PATH).split(':');
   const nodes = dirname(node);

@@ -1,9 +1,9 @@
-/** The output of a running call, of which a program sends all, or the end of it, again and again. */
+/** Finds the new text in the output of a running call, if a program repeatedly sends all of it, or the end of it. */
 export class GrowingOutput {
   #chars = 0;
   #tail = '';
 
-  /** What is new in the output. Where what was sent before is no longer in it, all of it is. */
+  /** Returns the new text of the output; all of it if it no longer contains the previous output. */
   take(output: string): string {
     const tail = this.#tail;
     const isGrown = output.startsWith(tail, this.#chars - tail.length);
@@ -15,7 +15,7 @@ export class GrowingOutput {
   }
 }
 
-/** Where the end of what was sent before ends in a text whose beginning was cut. */
+/** The position after the previous output in a text whose beginning was cut. */
 function endOf(output: string, tail: string): number {
   const at = output.lastIndexOf(tail);
   return at < 0 ? 0 : at + tail.length;

@@ -3,13 +3,13 @@ import { nameIn, number, record, text } from './values.ts';
 /** A line of JSON-RPC that a program has written. The fields of params and results are checked where they are read. */
 export type RpcLine =
   | { readonly type: 'notification'; readonly method: string; readonly params: Fields }
-  /** The program asks, and waits for a line with the same id. */
+  /** The program waits for a response with the same id. */
   | { readonly type: 'request'; readonly id: RequestId; readonly method: string; readonly params: Fields }
   | {
       readonly type: 'response';
       readonly id: RequestId;
       readonly result: Fields;
-      /** What the program said against the request; null if it succeeded. */
+      /** The error of the program; null if the request succeeded. */
       readonly error: string | null;
     };
 
@@ -19,7 +19,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 /** Programs count their own requests from 0; clients may use any number or text. */
 export type RequestId = number | string;
 
-/** Reads one JSON object that the program has written; null if it is none of the three kinds. */
+/** Reads one JSON object that the program has written; null if it is not one of the three kinds. */
 export function toRpcLine(message: Fields): RpcLine | null {
   const id = number(message['id']) ?? nameIn(message['id']);
   const method = text(message['method']);

@@ -1,12 +1,12 @@
 import { type Fields, type RequestId, type RpcLine, toRpcLine } from './json-rpc-line.ts';
 
-/** An answer of the program to a request. */
+/** The response of the program to a request. */
 export type RpcAnswer =
   | { readonly type: 'result'; readonly result: Fields }
-  /** What the program said against it. */
+  /** `message` is the error of the program. */
   | { readonly type: 'refused'; readonly message: string };
 
-/** Requests to a program that speaks JSON-RPC, and the lines that are not answers to them. */
+/** A JSON-RPC connection to a program: sends requests, matches responses, and reads other lines. */
 export class JsonRpc {
   readonly #write: (line: string) => void;
   readonly #header: object;
@@ -14,7 +14,7 @@ export class JsonRpc {
   #nextId = 1;
   #isClosed = false;
 
-  /** `write` receives whole lines. `header` is at the beginning of each. */
+  /** `write` receives complete lines. The fields of `header` are at the beginning of each. */
   constructor(write: (line: string) => void, header: object = {}) {
     this.#write = write;
     this.#header = header;
@@ -41,7 +41,7 @@ export class JsonRpc {
     this.#send({ id, error: { code: METHOD_NOT_FOUND, message } });
   }
 
-  /** Reads an object that the program wrote. Null if it was an answer, or is not a line of the protocol. */
+  /** Reads an object that the program wrote. Null if it is a response, or not a line of the protocol. */
   take(message: Fields): Exclude<RpcLine, { type: 'response' }> | null {
     const line = toRpcLine(message);
     if (line?.type !== 'response') return line;
@@ -52,7 +52,7 @@ export class JsonRpc {
     return null;
   }
 
-  /** The program is gone: what waits is not answered any more. */
+  /** Drops open requests without calling `onAnswer`, because the program has exited. */
   close(): void {
     this.#isClosed = true;
     this.#waiting.clear();

@@ -1,11 +1,11 @@
 import type { Json } from '../../../base/json/json.ts';
 import { baseLimits } from '../../../base/limits.ts';
 
-// Lines are from outside, and a field may hold anything.
+// Lines of programs are untrusted: a field may have any value.
 
 /** The value if it is an object. */
 export function record(value: unknown): Record<string, unknown> | undefined {
-  // The cast is what the check says.
+  // The cast: the check ensures an object.
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Record<string, unknown>)
     : undefined;
@@ -35,12 +35,12 @@ export function tokenCount(value: unknown): number {
 
 const TOKENS_MAX = 1e12;
 
-/** What was parsed from JSON is JSON. */
+/** Casts a value that was parsed from JSON. */
 export function toJson(value: unknown): Json {
   return (value ?? null) as Json;
 }
 
-/** The objects of a list; what else is in it is left out. */
+/** The objects of a list, without its other values. */
 export function records(value: unknown): readonly Record<string, unknown>[] {
   const items: readonly unknown[] = Array.isArray(value) ? value : [];
   return items.map(record).filter((item) => item !== undefined);

@@ -15,12 +15,12 @@ export function listCustomTools(agents: readonly Pick<AgentSnapshot, 'tools'>[])
   return agents.flatMap(({ tools }) => tools.filter((tool) => tool.type === 'custom'));
 }
 
-/** The messages of MCP that do not depend on the program: how the server introduces itself, and its list of tools. */
+/** The messages of MCP that do not depend on the program: the initialisation and the list of tools. */
 export class McpTools {
   readonly #tools: readonly CustomTool[];
 
   constructor(tools: readonly CustomTool[]) {
-    // Two agents may have a tool of the same name: there is one entry, and the client that runs it knows the caller.
+    // Two agents may have a tool of the same name: it has one entry, and the client that runs it knows the caller.
     this.#tools = [...new Map(tools.map((tool) => [tool.name, tool])).values()];
   }
 
@@ -43,7 +43,7 @@ export class McpTools {
     return { jsonrpc: '2.0', id, error: toUnknownMethod(method) };
   }
 
-  /** The result of any method but a call; undefined for one that the server does not have. */
+  /** The result of any method except `tools/call`; undefined for an unknown method. */
   resultOf(method: string, wantedVersion: unknown): JsonObject | undefined {
     if (method === 'initialize') {
       const protocolVersion = text(wantedVersion) ?? '2025-06-18';
@@ -66,7 +66,7 @@ export function toUnknownMethod(method: string | undefined): { readonly code: nu
   return { code: -32_601, message: `There is no ${method} here.` };
 }
 
-/** The result of a tool, in the words of MCP. */
+/** Converts the result of a tool to content of MCP. */
 export function toMcpContent(content: readonly ResultBlock[]): (JsonObject & { readonly type: string })[] {
   return content.map((block) => {
     if (block.type === 'text') return { type: 'text', text: block.text };

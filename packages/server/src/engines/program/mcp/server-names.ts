@@ -1,11 +1,11 @@
 import type { AgentSnapshot } from '@fleetloom/protocol/managed-agents';
 
-/** The MCP server that has the custom tools of the agents, as programs know it. */
+/** The name by which programs know the MCP server with the custom tools of the agents. */
 export const TOOL_SERVER = 'fleetloom';
 
 /**
- * Why a program could not distinguish the MCP servers of these agents; null if it can. `toOwnName` is how the program names a server,
- * `whereOf` says in a message where that name is the same.
+ * Why a program could not distinguish the MCP servers of these agents; null if it can. `toOwnName` returns the program's name of a server,
+ * `whereOf` the part of the message that says where the names are equal.
  */
 export function findServerNameProblem(
   agents: readonly Pick<AgentSnapshot, 'mcp_servers'>[],

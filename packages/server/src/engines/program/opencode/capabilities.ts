@@ -1,6 +1,6 @@
 import type { ProgramCapabilities } from '../program-capabilities.ts';
 
-/** What the tested release can do. */
+/** The capabilities of the tested release. */
 export const opencodeCapabilities: ProgramCapabilities = {
   subAgentText: 'deltas',
   roster: true,

@@ -3,7 +3,7 @@ import type { ProgramEngine } from '../program.ts';
 import type { ProgramHost } from '../program-host.ts';
 import { createOpencodeEngine } from './opencode-engine.ts';
 
-/** Opencode as the operator has configured it for this server. Without a key of the server it works with the scripted model. */
+/** opencode as the operator has configured it for this server. Without a model key of the server, it uses the scripted model. */
 export function openOpencode(host: ProgramHost): ProgramEngine {
   const { isUnsandboxed = false, program, environment, passedVariables } = host.choice;
   return createOpencodeEngine({

@@ -37,9 +37,9 @@ import { createDeclarations } from './server/model-declarations.ts';
 
 /** Options of the opencode engine. */
 export interface OpencodeOptions extends EngineOptions {
-  /** Where model requests go. */
+  /** The endpoint of model requests. */
   readonly upstream: Upstream;
-  /** How often a model request is sent again, by default 10 times. Opencode itself would not stop. */
+  /** How many times a model request is retried, by default 10. opencode itself would not stop. */
   readonly retriesMax?: number | undefined;
   readonly clock?: Pick<Clock, 'now'> | undefined;
 }
@@ -151,7 +151,7 @@ function toParts(options: OpencodeOptions, shared: EngineShared): EngineParts<In
     }
   }
 
-  /** A sandbox has no way to the model but through the gateway. */
+  /** Where sessions can start. A sandbox can reach the model through the gateway only. */
   async function findOwnPlace(): Promise<ProgramPlace> {
     const place = await findPlace(options.sandbox);
     if (place.type === 'unavailable' || !isSandboxed || noGateway === undefined) return place;
@@ -159,7 +159,7 @@ function toParts(options: OpencodeOptions, shared: EngineShared): EngineParts<In
   }
 }
 
-/** What a session has beside its process. */
+/** The parts of a session beside its process. */
 interface SessionParts {
   readonly home: string;
   readonly passage: GatewaySession;
@@ -167,10 +167,10 @@ interface SessionParts {
   readonly refusals: Refusals;
 }
 
-/** Opencode keeps conversations and a login in its data directory. */
+/** The files of opencode in its home. It keeps conversations and a login in its data directory. */
 const LAYOUT = { config: join(DATA, 'opencode'), login: 'auth.json', userSettings: [] };
 
-/** Where opencode listens in its sandbox, which has a loopback of its own. */
+/** The port on which opencode listens in its sandbox, which has a loopback interface of its own. */
 const INSIDE_PORT = 4286;
 
 function withSocket(mounts: SandboxMounts | undefined, socketPath: string): SandboxMounts {

@@ -32,18 +32,18 @@ export interface OpencodeProgramOptions
   readonly clock: Pick<Clock, 'now'>;
   /** The model of the definition. */
   readonly model: OpencodeModel;
-  /** The models that opencode knows, and how it gets to know another one. Null: opencode's own providers. */
+  /** Declares further models to opencode. Null: opencode's own providers. */
   readonly declarations: ModelDeclarations | null;
   readonly tools: ToolServer;
-  /** How often a model request is sent again. */
+  /** How many times a model request is retried. */
   readonly retriesMax: number;
   /** The HTTP status of a failed model request, by its message. */
   readonly statusOf: (message: string) => number | null;
-  /** The process has ended. */
+  /** Called when the process has ended. */
   readonly onGone: () => void;
 }
 
-/** One opencode server that works on one conversation: its events become ours, and what the session wants becomes requests. */
+/** One opencode server that works on one conversation: its events become program events, and actions of the session become requests. */
 export function openOpencodeProgram(options: OpencodeProgramOptions): ProgramHandle {
   const { schedule, clock, agent } = options;
   const queue = new ProgramEvents({
@@ -54,19 +54,19 @@ export function openOpencodeProgram(options: OpencodeProgramOptions): ProgramHan
   const settling = new Map<string, Cancel>();
   let translator: OpencodeTranslator | undefined;
   let model = options.model;
-  /** Agents read only, and no approval is requested. */
+  /** Agents may only read, and no approval is requested. */
   let isClosed = false;
   let isClosing = false;
   let noiseBytes = 0;
-  /** The turn of a message that was sent is to be stopped when it begins. */
+  /** The turn of a message that was sent must be stopped when it begins. */
   let isStopping = false;
-  /** What was wanted of the program before its conversation was open. */
+  /** Actions from before the conversation was open. */
   let waiting: (() => void)[] = [];
 
   let sending: Promise<unknown> = Promise.resolve();
-  /** One after the other: a denial must not overtake what was allowed before it. */
+  /** Sends requests one after the other: a denial must not overtake an earlier approval. */
   const send = (path: string, body?: unknown, method = 'POST') => {
-    // A request that has no answer is one to a server that has ended, which the end of the process reports.
+    // A request without a response means that the server has ended, which the end of the process reports.
     sending = sending.then(() => server.send(method, path, body)).catch(() => {});
   };
   const push = (events: readonly ProgramEvent[], bytes = 0) => {
@@ -91,9 +91,9 @@ export function openOpencodeProgram(options: OpencodeProgramOptions): ProgramHan
       translator.continueAfter(() => says.say([{ type: 'text', text: toContinuation(messages) }]));
     },
   });
-  /** Calls of custom tools that have no result. */
+  /** Calls of custom tools without a result. */
   const custom = new Set<string>();
-  /** The agents of calls that were asked for. */
+  /** The keys of the agents of calls with an ask, by call id. */
   const calls = new Map<string, string>();
   const says = new Says({
     schedule,
@@ -156,7 +156,7 @@ export function openOpencodeProgram(options: OpencodeProgramOptions): ProgramHan
       }),
     answer: (callId, decision) => asks.give(callId, decision),
     giveResult: (callId, result) => {
-      // Questions are asked for, custom tools are called.
+      // A question is answered as an ask, a custom tool call by the tool server.
       if (custom.has(callId)) options.tools.give(callId, result);
       else asks.give(callId, result);
     },
@@ -206,13 +206,13 @@ export function openOpencodeProgram(options: OpencodeProgramOptions): ProgramHan
       push(toServerFailures((await server.send('GET', '/mcp')).body));
   }
 
-  /** The stream was open again: what happened in the meantime is read from the server. */
+  /** Reads what was missed from the server, after the stream of events was reconnected. */
   async function catchUp(): Promise<void> {
     if (translator === undefined) return await open();
     for await (const snapshot of readSnapshot(server, translator.conversations)) push(translator.catchUp(snapshot));
   }
 
-  /** Opencode sends a call of a custom tool to the tool server, too. */
+  /** Announces a call of a custom tool to the tool server, to which opencode sends the call too. */
   function announce({ callId, tool, input }: ProgramCall): void {
     if (tool.kind !== 'custom' || !isServed(tool)) return;
     custom.add(callId);
@@ -228,7 +228,7 @@ export function openOpencodeProgram(options: OpencodeProgramOptions): ProgramHan
     if (conversation !== undefined) send(`/session/${conversation}/abort`);
   }
 
-  /** Commands of opencode survive it: an abort ends them. */
+  /** Aborts all running conversations: commands of opencode would survive the process. */
   async function abortAll(): Promise<void> {
     const running = translator?.running ?? [];
     const aborted = running.map((conversation) =>
@@ -245,7 +245,7 @@ export function openOpencodeProgram(options: OpencodeProgramOptions): ProgramHan
     if (kind === 'permission') send(`/permission/${id}/reply`, { reply: reply.type, ...message });
   }
 
-  /** The second report of an end has a limit. */
+  /** Limits how long the second report of a run's end is waited for. */
   function watchSettling(): void {
     const now = new Map(translator?.settling.map(({ conversation, isRunning }) => [conversation, isRunning]));
     for (const [conversation, cancel] of settling) {
@@ -276,13 +276,13 @@ export function openOpencodeProgram(options: OpencodeProgramOptions): ProgramHan
   }
 }
 
-/** What opencode can be asked for outside of its turns. */
+/** The control requests that opencode supports outside of turns. */
 export const opencodeControls: readonly ProgramControl[] = [];
 
-/** The permission mode in which agents read only, and no approval is requested. */
+/** The permission mode in which agents may only read, and no approval is requested. */
 export const CLOSED_MODE = 'deny';
 const CLOSED = 'Calls that need an approval are denied in this session.';
-/** What can change something: commands, files, hosts, and tools of MCP servers, whose names have an underscore. */
+/** The tools that are denied in this mode: commands, changes of files, hosts, and tools of MCP servers, whose names have an underscore. */
 const closedTools = ['bash', 'edit', 'webfetch', 'websearch', 'codesearch', '*_*'];
 
 function toContinuation(messages: readonly string[]): string {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
 /**
- * A small program in place of opencode: it serves the same routes and answers a message by its first word.
+ * A test program in place of opencode: it serves the same routes and answers a message by its first word.
  * `say …` answers, `wait` works until it is aborted, `run …` starts a command that survives it and works until it is aborted,
  * `lose …` stores the message and answers it only when it is sent again, `break …` closes the stream of events in the middle of
  * the answer, `ask` wants a permission, `environment` answers with the names of its variables.

@@ -1,6 +1,6 @@
 import { reportAsWarning } from '../../../base/in-background.ts';
 
-/** Runs what handles foreign bytes. An error is reported, and returned for people; it reaches no other session. */
+/** Runs code that handles output of a program. An error is reported as a warning, and its message is returned; it does not affect other sessions. */
 export function contain(run: () => void): string | undefined {
   try {
     run();

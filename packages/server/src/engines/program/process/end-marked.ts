@@ -14,7 +14,7 @@ export async function endMarked(mark: string): Promise<number> {
   const entry = `${MARK}=${mark}`;
   const ended = new Set<number>();
   const until = performance.now() + programLimits.programDeathMs;
-  // Each round also finds what started during the one before. A killed process is found until the system has freed its memory.
+  // Each round also finds processes that started during the previous round. A killed process is found until the system has freed its memory.
   for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX)) {
     const found = (await (process.platform === 'linux' ? findInProc(entry) : askSystem(entry))).filter(kill);
     for (const pid of found) ended.add(pid);
@@ -31,13 +31,13 @@ async function findInProc(entry: string): Promise<number[]> {
   return found.flat();
 }
 
-/** The environment of processes that have ended, are zombies, or belong to another user cannot be read. */
+/** Whether the process has the mark. The environment of a process that has ended, is a zombie, or belongs to another user cannot be read. */
 async function isMarked(pid: string, entry: string): Promise<boolean> {
   const environment = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '');
   return environment.split('\0').includes(entry);
 }
 
-/** Other systems list the environment after the command, on request. */
+/** Finds marked processes on systems without `/proc`: `ps` lists the environment after the command. */
 async function askSystem(entry: string): Promise<number[]> {
   const bounds = { timeoutMs: PS_MS, outputBytesMax: 64 * 1024 * 1024 };
   const { stdout } = await runProgram('ps', ['axeww', '-o', 'pid=,command='], bounds).catch(() => ({ stdout: '' }));

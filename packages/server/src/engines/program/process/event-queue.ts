@@ -1,6 +1,6 @@
 /**
- * A queue of events for one reader, which takes all available events up to a size at a time. The producer is notified when too
- * much waits, and when there is room again.
+ * A queue of events for one reader, which takes all available events up to a size at a time. The producer is notified when the
+ * queue is full, and when it has room again.
  */
 export class EventQueue<Event> implements AsyncIterable<readonly Event[]> {
   readonly #options: EventQueueOptions;
@@ -43,7 +43,7 @@ export class EventQueue<Event> implements AsyncIterable<readonly Event[]> {
     }
   }
 
-  /** Whatever was pushed at once stays together, also if it is larger. */
+  /** Takes the next events. Events that were pushed at once stay together, even if they exceed the size. */
   #take(): readonly Event[] {
     let size = 0;
     const end = this.#waiting.findIndex((next, index) => {
@@ -52,7 +52,7 @@ export class EventQueue<Event> implements AsyncIterable<readonly Event[]> {
     });
     const taken = this.#waiting.splice(0, end === -1 ? this.#waiting.length : end);
     for (const each of taken) this.#size -= each.size;
-    // Not at the first byte of room: starting and stopping is work too.
+    // Not at the first byte of room, because pausing and resuming the producer often is expensive.
     if (this.#isFull && this.#size <= this.#options.sizeMax / 2) {
       this.#isFull = false;
       this.#options.onRoom();
@@ -63,9 +63,9 @@ export class EventQueue<Event> implements AsyncIterable<readonly Event[]> {
 
 /** Limits of an event queue and its callbacks. */
 export interface EventQueueOptions {
-  /** What may wait. */
+  /** Size of waiting events at which the queue is full. */
   readonly sizeMax: number;
-  /** What is taken at a time. */
+  /** Size of the events that the reader takes at a time. */
   readonly takeMax: number;
   readonly onFull: () => void;
   readonly onRoom: () => void;

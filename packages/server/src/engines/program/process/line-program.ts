@@ -8,9 +8,9 @@ import { ProgramEvents } from './program-events.ts';
 
 /** Options of a program that writes one JSON object per line. */
 export interface LineProgramOptions extends Pick<ProcessOptions, 'launch' | 'directory' | 'register' | 'schedule'> {
-  /** Called with each object. A line that cannot be read is lost, and the next one is read as if nothing had happened. */
+  /** Called with each object. A line that cannot be parsed is skipped, and reading continues with the next one. */
   readonly onMessage: (message: Readonly<Record<string, unknown>>) => void;
-  /** The program has written everything. */
+  /** Called when the program has written everything. */
   readonly onEnd: () => void;
 }
 
@@ -36,7 +36,7 @@ export class LineProgram {
         this.#noiseBytes = this.#waiting.length > 0 ? 0 : this.#noiseBytes + bytes.length;
         if (this.#noiseBytes > programLimits.programNoiseBytesMax) this.process.fail(NOISE);
       },
-      // Not after each piece: the log commits the events of one flush together.
+      // Flushes here, not after each piece: the log commits the events of one flush together.
       onPassed: (bytes) => this.flush(bytes),
       onExit: (exit) => {
         contain(() => reader.readEnd(sink));
@@ -50,11 +50,11 @@ export class LineProgram {
 
   /** Adds events to the next flush. */
   push(events: readonly ProgramEvent[]): void {
-    // Not with a spread, which has a limit.
+    // A loop, because the number of arguments of a spread is limited.
     for (const event of events) this.#waiting.push(event);
   }
 
-  /** Hands over what was pushed; `size` is the number of bytes that it came from. */
+  /** Passes on the pushed events; `size` is the number of output bytes that they came from. */
   flush(size: number): void {
     const taken = this.#waiting;
     this.#waiting = [];
@@ -62,5 +62,5 @@ export class LineProgram {
   }
 }
 
-/** Why a program is ended that writes much and says nothing. */
+/** The reason for ending a program that writes much output without any event. */
 export const NOISE = `it wrote more than ${programLimits.programNoiseBytesMax} bytes without any event`;

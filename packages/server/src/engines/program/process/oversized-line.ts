@@ -3,8 +3,8 @@ import { baseLimits } from '../../../base/limits.ts';
 import { programLimits } from '../limits.ts';
 
 /**
- * Whether a line has more JSON values or names than the limits, or is nested deeper: it is skipped. Parsing the one would block the event loop,
- * and the other could be read and not be written again.
+ * Whether a line has more JSON values or names than the limits, or is nested deeper. Such a line is skipped:
+ * parsing many values would block the event loop, and deeply nested values could be parsed but not serialised again.
  */
 export function isOversizedLine(bytes: Uint8Array, start: number, end: number): boolean {
   if (end - start < GAUGED_BYTES) return false;
@@ -15,5 +15,5 @@ export function isOversizedLine(bytes: Uint8Array, start: number, end: number): 
   return isWide || gauge.depth > baseLimits.contentDepthMax;
 }
 
-/** A shorter line has neither. */
+/** Bytes from which a line is checked: a shorter line cannot exceed the limits. */
 const GAUGED_BYTES = 2 * baseLimits.contentDepthMax;

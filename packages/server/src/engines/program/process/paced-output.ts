@@ -3,20 +3,20 @@ export interface PacedOutputOptions {
   readonly onOutput: (bytes: Uint8Array) => void;
   /** Called after some pieces of output, before other events are handled, with the number of their bytes. */
   readonly onPassed?: ((bytes: number) => void) | undefined;
-  /** Lets the program wait: what it writes stays in the pipe. */
+  /** Makes the program wait: its output stays in the pipe. */
   readonly pause: () => void;
   readonly resume: () => void;
 }
 
 /**
  * The output of a program, passed on for a few milliseconds at a time: Node reads a pipe many times within one iteration
- * of the event loop, and a program that writes nothing but tiny lines would hold up all sessions.
+ * of the event loop, and a program that writes nothing but tiny lines would block all sessions.
  */
 export class PacedOutput {
   readonly #options: PacedOutputOptions;
   #waiting: Uint8Array[] = [];
   #isHeld = false;
-  /** When this iteration of the event loop has taken enough. */
+  /** The time until which output is passed on in this iteration of the event loop. */
   #turnEnd: number | undefined;
   #onEmpty: () => void = () => {};
 
@@ -29,7 +29,7 @@ export class PacedOutput {
     this.#passOn();
   }
 
-  /** The reader is behind. */
+  /** Stops passing on output, because the reader is behind. */
   hold(): void {
     this.#isHeld = true;
     this.#options.pause();
@@ -40,7 +40,7 @@ export class PacedOutput {
     this.#passOn();
   }
 
-  /** When everything was passed on. */
+  /** Resolves when all output was passed on. */
   async empty(): Promise<void> {
     this.release();
     if (this.#waiting.length > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));

@@ -4,17 +4,17 @@ import { endMarked } from './end-marked.ts';
 import { killGroup } from './kill-group.ts';
 import { startOfProcess } from '../../../base/process/start-of-process.ts';
 
-/** The running programs, on disk: a server that starts after a crash ends those that were left behind. */
+/** The running programs, on disk: a server that starts after a crash ends the programs of the server before. */
 export interface ProcessRegister {
-  /** `mark` is what its environment names it by. */
+  /** Records a process. `mark` is the value of `MARK` in its environment. */
   add(pid: number, mark: string): void;
   remove(pid: number): void;
-  /** Ends all that are written down, and what they have started. Says how many of the programs still ran. */
+  /** Ends all recorded programs and the processes that they have started. Returns how many of the programs were still running. */
   reap(): Promise<number>;
 }
 
 /**
- * One file for each process. Written at once and not later: between its start and a late write the server could die.
+ * Keeps one file for each process, written synchronously: before an asynchronous write the server could die.
  *
  * @example
  * const register = createProcessRegister(join(dataDirectory, 'programs'));
@@ -26,7 +26,7 @@ export function createProcessRegister(directory: string): ProcessRegister {
     try {
       rmSync(fileOf(pid), { force: true });
     } catch {
-      // What stays is found to be over by the next start.
+      // The next start finds that the process of the file has ended.
     }
   };
   return {
@@ -58,7 +58,7 @@ function list(directory: string): Registered[] {
   try {
     names = readdirSync(directory);
   } catch {
-    // Nothing was ever started.
+    // No program was ever started.
     return [];
   }
   return names.flatMap((name) => {
@@ -72,13 +72,13 @@ function readEntry(path: string): Omit<Registered, 'pid'> {
     const { started, mark } = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
     return { started: typeof started === 'string' ? started : null, mark: typeof mark === 'string' ? mark : null };
   } catch {
-    // Half a file: the server died while it wrote it.
+    // The file is incomplete: the server died while writing it.
     return { started: null, mark: null };
   }
 }
 
 /**
- * Process ids are reused, so the start time has to be the same. If the process has ended, its group may still exist,
+ * Whether this is the recorded process. Process ids are reused, so the start time must be equal. If the process has ended, its group may still exist,
  * and as long as it does the id is not reused.
  */
 function isSame(pid: number, started: string | null): boolean {

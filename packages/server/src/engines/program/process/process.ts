@@ -27,35 +27,35 @@ export interface ProcessOptions {
   readonly onOutput: (bytes: Uint8Array) => void;
   /** Called after some pieces of output, before other events are handled, with the number of their bytes. */
   readonly onPassed?: ((bytes: number) => void) | undefined;
-  /** Everything it said has been handed over, and nothing of it is left. */
+  /** Called when all output was passed on and no process of the program is left. */
   readonly onExit: (exit: ProcessExit) => void;
 }
 
 /** How a process ended. */
 export interface ProcessExit {
-  /** For people: how it ended, and the end of what it complained about. */
+  /** A message for people: how the process ended, and the end of its stderr. */
   readonly message: string;
-  /** We closed it. */
+  /** The process ended because this server closed it. */
   readonly isWanted: boolean;
 }
 
 /** How a process is closed. */
 export interface CloseOptions {
   readonly isResting: boolean;
-  /** It did not stop in time when it was interrupted. */
+  /** The program did not stop in time after an interrupt. */
   readonly isOverdue?: boolean | undefined;
 }
 
 /**
- * The program in a process group of its own and under a mark of its own, so that whatever its tools have started can be
- * ended with it. It is written down at once: a server that dies finds it again at its next start.
+ * A program in a process group of its own and with a mark of its own, so that all processes of its tools can be
+ * ended with it. It is registered at once: after a crash, the server finds it at its next start.
  */
 export class ProgramProcess {
   readonly #options: ProcessOptions;
   readonly #child: ChildProcess | undefined;
   #stderr = '';
   #startError: Error | undefined;
-  /** Why we have ended it. */
+  /** Why this server ended the program. */
   #fault: string | undefined;
   #isWrittenDown = false;
   #isClosing = false;
@@ -82,7 +82,7 @@ export class ProgramProcess {
     this.#gone = new Promise((resolve) => {
       const child = this.#child;
       if (child === undefined || pid === undefined) {
-        // Not before the constructor is done: a listener for the end uses the object.
+        // Deferred until the constructor is done: a listener for the end uses the object.
         return setImmediate(() => this.#end(this.#whyNotStarted(), resolve));
       }
       let ending: Promise<unknown> = Promise.resolve();
@@ -98,7 +98,7 @@ export class ProgramProcess {
     });
   }
 
-  /** Resolves when none of its processes is left. */
+  /** Resolves when no process of the program is left. */
   get gone(): Promise<void> {
     return this.#gone;
   }
@@ -107,7 +107,7 @@ export class ProgramProcess {
     return this.#child?.pid;
   }
 
-  /** A program that has ended may still have children that hold its pipes: it counts as dead. */
+  /** The state of the process. A program that has ended counts as dead, even if its children still hold its pipes. */
   get vitals(): ProgramVitals {
     const { pid = null, exitCode = null, signalCode = null } = this.#child ?? {};
     const isAlive = pid !== null && exitCode === null && signalCode === null;
@@ -118,12 +118,12 @@ export class ProgramProcess {
     const stdin = this.#child?.stdin;
     if (stdin === undefined || stdin === null || !stdin.writable) return;
     this.#inputBytes += line.length;
-    // The program has stopped reading, and its unread input would fill our memory.
+    // The program has stopped reading, and its unread input would fill the server's memory.
     if (this.#inputBytes > programLimits.programInputCharsMax) return this.kill();
     stdin.write(line, () => (this.#inputBytes -= line.length));
   }
 
-  /** Writes a line to the relay before the program, if there is one. */
+  /** Writes a line to the relay that runs the program, if the program has one. */
   order(line: string): void {
     const pipe = pipeOf(this.#child, ORDER_FD);
     if (pipe?.writable === true) pipe.write(line);
@@ -139,8 +139,8 @@ export class ProgramProcess {
   }
 
   /**
-   * When idle it ends on its own at the end of its input; otherwise, or if it does not, it receives SIGTERM, and then SIGKILL.
-   * One that is overdue had its time before: it receives SIGTERM at once.
+   * Ends the program. An idle program exits at the end of its input; if it is not idle or does not exit, it receives SIGTERM, and then SIGKILL.
+   * An overdue program has had its time to exit: it receives SIGTERM at once.
    */
   async close({ isResting, isOverdue = false }: CloseOptions): Promise<void> {
     if (!this.#isClosing) {
@@ -148,7 +148,7 @@ export class ProgramProcess {
       const { schedule } = this.#options;
       const endMs = isOverdue ? 0 : programLimits.programEndMs;
       this.resume();
-      // In a turn the program would take the end of its input for a denial of its open requests, and continue.
+      // In a turn the program would treat the end of its input as a denial of its open requests, and continue.
       if (isResting && !isOverdue) this.#child?.stdin?.end();
       const cancels = [
         schedule(() => this.#terminate(), isResting ? endMs : 0),
@@ -164,13 +164,13 @@ export class ProgramProcess {
     if (!this.#isGone) killGroup(this.pid);
   }
 
-  /** Ends it for what it does. */
+  /** Kills the program for the given reason. */
   fail(reason: string): void {
     this.#fault ??= reason;
     this.kill();
   }
 
-  /** What the program writes is foreign: an error while it is handled ends the program, and not the server. */
+  /** Contains errors of handling the program's output, which is untrusted: an error ends the program, not the server. */
   #contain(run: () => void): void {
     const problem = contain(run);
     if (problem !== undefined) this.fail(`its output could not be handled (${problem})`);
@@ -185,7 +185,7 @@ export class ProgramProcess {
       {
         cwd: directory,
         env: { ...launch.env, [MARK]: mark },
-        // Detached is what gives it a group of its own.
+        // `detached` gives the program a process group of its own.
         detached: true,
         stdio: ['pipe', 'pipe', 'pipe', hasRelay ? 'pipe' : 'ignore', ...data.map(() => 'pipe' as const)],
       },
@@ -195,7 +195,7 @@ export class ProgramProcess {
     return child;
   }
 
-  /** A program that could not be found after a crash must not run. */
+  /** Registers the program. A program that cannot be registered is killed, because it could not be found after a crash. */
   #writeDown(pid: number, mark: string): void {
     try {
       this.#options.register.add(pid, mark);
@@ -218,7 +218,7 @@ export class ProgramProcess {
     });
   }
 
-  /** A sandbox lets no signal through but the last one, so the order goes to the relay. */
+  /** Sends SIGTERM. A sandbox passes on SIGKILL only, so the relay inside receives an order instead. */
   #terminate(): void {
     if (this.#options.launch.hasRelay) this.order(TERMINATE);
     else killGroup(this.pid, 'SIGTERM');
@@ -239,7 +239,7 @@ export class ProgramProcess {
     if (this.pid !== undefined) this.#options.register.remove(this.pid);
     const complaint = this.#stderr.trim();
     const message = complaint === '' ? reason : `${reason}: ${complaint}`;
-    // What it wrote last is handled there: an error must not keep the session from learning of the end.
+    // `onExit` handles the last output: an error in it must not keep `gone` from resolving.
     this.#contain(() => this.#options.onExit({ message, isWanted: this.#isClosing }));
     resolve();
   }
@@ -253,7 +253,7 @@ function pipeOf(child: ChildProcess | undefined, fd: number): Writable | undefin
   return pipe !== null && pipe !== undefined && 'write' in pipe ? pipe : undefined;
 }
 
-/** A sandbox reports a signal as shells do, as 128 plus its number. */
+/** The reason of an exit. A sandbox reports a signal like a shell, as 128 plus its number. */
 function toReason(code: number | null, signal: NodeJS.Signals | null, { hasRelay }: ProgramLaunch): string {
   const inside = hasRelay && code !== null && code > 128 ? signalOf(code - 128) : undefined;
   const by = signal ?? inside;

@@ -2,7 +2,7 @@ import { jsonBytesAtLeast } from '../../../base/json/json-bytes.ts';
 import { programLimits } from '../limits.ts';
 import type { ProgramEvent } from '../program.ts';
 
-/** What one process of a program may have open at a time, and in all: the session keeps it in memory, and looks through it. */
+/** Limits the open and total calls, threads and work of one program process: the session keeps them in memory and searches them. */
 export class ProgramBounds {
   readonly #limits: ProgramBoundsLimits;
   /** Calls without a result. */
@@ -17,10 +17,10 @@ export class ProgramBounds {
     this.#limits = limits;
   }
 
-  /** Counts events. Returns why the program has to be ended; undefined while it is within the limits. */
+  /** Counts events. Returns why the program must be ended; undefined while it is within the limits. */
   take(events: readonly ProgramEvent[]): string | undefined {
     for (const event of events) {
-      // A block was begun, and its name was looked at then.
+      // The name of the block was checked when the block began.
       if (event.type === 'block_delta') continue;
       this.#count(event);
       const problem = this.#findLongName(event) ?? this.#findExcess(event.key);
@@ -63,7 +63,7 @@ export class ProgramBounds {
     this.#bytes -= call.bytes;
   }
 
-  /** A call that was interrupted may have no result. */
+  /** Closes the calls of an agent whose turn has ended: an interrupted call may not have a result. */
   #closeAll(key: string): void {
     if ((this.#callsOf.get(key) ?? 0) === 0) return;
     for (const [callId, call] of this.#calls) if (call.key === key) this.#close(callId);
@@ -108,6 +108,6 @@ export type ProgramBoundsLimits =
     ? { readonly [name in keyof Limits]: number }
     : never;
 
-/** Fields by which agents, calls, blocks and work are found. */
+/** Fields with names of agents, calls, blocks, work and conversations. */
 const NAMES = ['key', 'parentKey', 'callId', 'block', 'workId', 'agentName', 'conversation'] as const;
 type Name = (typeof NAMES)[number];

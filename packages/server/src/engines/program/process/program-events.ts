@@ -3,15 +3,15 @@ import type { ProgramEvent } from '../program.ts';
 import { EventQueue } from './event-queue.ts';
 import { ProgramBounds } from './program-bounds.ts';
 
-/** How the process behind the events is made to wait, and ended. */
+/** Callbacks that pause, resume and end the process behind the events. */
 export interface ProgramEventsOptions {
   readonly onFull: () => void;
   readonly onRoom: () => void;
-  /** Ends the process. Its end is then the only event that is still passed on. */
+  /** Ends the process. From then on only its `exited` event is passed on. */
   readonly fail: (reason: string) => void;
 }
 
-/** The events of one process of a program, for one reader. A process that has too much open is ended. */
+/** The events of one process of a program, for one reader. A process that exceeds its bounds is ended. */
 export class ProgramEvents extends EventQueue<ProgramEvent> {
   readonly #bounds = new ProgramBounds();
   readonly #fail: (reason: string) => void;
@@ -32,7 +32,7 @@ export class ProgramEvents extends EventQueue<ProgramEvent> {
     this.#fail(problem);
   }
 
-  /** What is pushed together is decided in one turn of the event loop, which many of these would hold for too long. */
+  /** Pushes events in parts, because events of one part are handled in one turn of the event loop, which many heavy events would block. */
   #pushInParts(events: readonly ProgramEvent[], size: number): void {
     const { programHeavyEventsMax: max, programTakeBytesMax: takeMax } = programLimits;
     let start = 0;
@@ -46,7 +46,7 @@ export class ProgramEvents extends EventQueue<ProgramEvent> {
   }
 }
 
-/** Each is several frames, and a decision about the whole session. */
+/** Events that become several frames each, and change the state of the whole session. */
 const HEAVY: ReadonlySet<ProgramEvent['type']> = new Set([
   'ask',
   'call',

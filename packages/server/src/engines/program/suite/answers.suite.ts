@@ -4,13 +4,13 @@ import { agent, converse, script, scriptByWords, textsOf, type EventOf, wholeOf 
 import { findDisorder } from './find-disorder.suite.ts';
 import { PROGRAM_TEST_MS, type ProgramUnderTest } from './program-under-test.suite.ts';
 
-/** What N1, N2, N4 and N12 say of engines, of whole turns. */
+/** Rules N1, N2, N4 and N12 of engines, applied to whole turns. */
 export function answersSuite(program: ProgramUnderTest): void {
   turnsSuite(program);
   wordsSuite(program);
 }
 
-/** The events of turns, which differ where the text of sub-agents is not read on its way. */
+/** Tests of the events of turns, which differ if the gateway does not read the text of sub-agents. */
 export function turnsSuite({ tested, words, version, isTapped, capabilities }: ProgramUnderTest): void {
   const isJoined = capabilities.subAgentReport === 'result';
   const hasSubAgents = capabilities.subAgentText !== 'none';
@@ -29,7 +29,7 @@ export function turnsSuite({ tested, words, version, isTapped, capabilities }: P
         { type: 'text', text: 'I look.' },
         { type: 'text', text: 'Seen.' },
       ]);
-      // A call comes whole, and so does what it gave.
+      // A call arrives complete, and so does its result.
       expect(events.filter(({ type }) => type === 'call')).toMatchObject([{ input: { command: 'echo here' } }]);
       expect(events.filter(({ type }) => type === 'result')).toMatchObject([
         { content: [{ text: `here${words.outputEnd}` }], isError: false },
@@ -39,7 +39,7 @@ export function turnsSuite({ tested, words, version, isTapped, capabilities }: P
         [capabilities.stopReasons ? 'tool_use' : null, false],
         [capabilities.stopReasons ? 'end_turn' : null, false],
       ]);
-      // The usage of a whole turn is that of its last request.
+      // The usage of a whole turn is reported for its last request.
       const counted = capabilities.requestUsage === 'turn' ? ends.slice(-1) : ends;
       for (const { usage } of counted) expect(usage.outputTokens).toBeGreaterThan(0);
       expect(events.at(-2)).toMatchObject({ type: 'turn_ended', outcome: { type: 'done' }, isMoreToCome: false });
@@ -67,7 +67,7 @@ export function turnsSuite({ tested, words, version, isTapped, capabilities }: P
         { parentKey: 'main', agentName: 'worker', ...(words.describes ? { description: 'beta' } : {}) },
       ]);
       const texts = opened.map(({ key }) => textsOf(events, key));
-      // Without descriptions nothing names them here, and two that are started together may begin in either order.
+      // Without descriptions nothing identifies the sub-agents here, and two that start at the same time may begin in either order.
       const byText = texts.toSorted(([a = ''], [b = '']) => a.localeCompare(b));
       expect(words.describes ? texts : byText).toEqual([
         ['alpha looks.', 'alpha reports.'],
@@ -77,7 +77,7 @@ export function turnsSuite({ tested, words, version, isTapped, capabilities }: P
         { status: 'completed' },
         { status: 'completed' },
       ]);
-      // Six requests; the scripted model counts what it says, and nothing of it may be lost.
+      // Six requests; the scripted model counts its output, and no usage may be lost.
       const ends = events.flatMap((event) => (event.type === 'request_ended' ? [event] : []));
       if (isJoined) expect(ends).toHaveLength(6);
       else expect(ends.filter(({ key }) => key !== 'main')).toHaveLength(4);
@@ -150,7 +150,7 @@ function wordsSuite({ tested, words, capabilities }: ProgramUnderTest): void {
 
 const RUNS = process.env['FLEETLOOM_LONG'] === '1' ? 200 : 12;
 
-// A placeholder would be filled in; the program trims what begins or ends with nothing, and leaves out what is nothing.
+// A placeholder would be filled in; the program trims white space at both ends, and omits empty texts.
 const text = fc
   .string({ unit: 'binary', minLength: 1, maxLength: 200 })
   .filter((one) => !one.includes('{{') && !one.includes('\0') && one.trim() === one);

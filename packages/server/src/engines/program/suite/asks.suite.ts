@@ -4,7 +4,7 @@ import { agent, converse, type EventOf, script, textsOf, toolset } from './conve
 import { findDisorder } from './find-disorder.suite.ts';
 import { PROGRAM_TEST_MS, type ProgramUnderTest } from './program-under-test.suite.ts';
 
-/** When a program asks, and what can be decided. */
+/** Tests of when a program asks, and of the decisions. */
 export function asksSuite({ tested, words, capabilities }: ProgramUnderTest): void {
   const asking = { agent: agent({ tools: [toolset('always_ask')] }) };
 
@@ -57,7 +57,7 @@ export function asksSuite({ tested, words, capabilities }: ProgramUnderTest): vo
       await program.close();
       const made = await readdir(tested().directory);
       const [result] = events.filter((event): event is EventOf<'result'> & { key: string } => event.type === 'result');
-      // Without it the call is denied, and the model reads what it may run instead.
+      // Without `changedInput` the call is denied, and the model reads the allowed input.
       expect(made.filter((name) => name.startsWith('j227'))).toEqual(capabilities.changedInput ? ['j227-changed'] : []);
       expect([result?.isError, JSON.stringify(result?.content).includes('j227-changed')]).toEqual(
         capabilities.changedInput ? [false, false] : [true, true],
@@ -76,7 +76,7 @@ export function asksSuite({ tested, words, capabilities }: ProgramUnderTest): vo
       const { callId } = await next('ask');
       program.answer(callId, { type: 'deny', message: 'Stop.', isInterrupting: true });
       expect((await ended).outcome).toEqual({ type: 'stopped' });
-      // Usage that is known later has a request of its own if no other one follows.
+      // Late usage gets a request of its own if no other request follows.
       const requests = events.filter(({ type }) => type === 'request_started');
       expect(requests.slice(capabilities.requestUsage === 'at_end' ? 1 : 2)).toEqual([]);
       expect(requests).not.toEqual([]);

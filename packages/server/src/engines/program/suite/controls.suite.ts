@@ -6,7 +6,7 @@ import { programControls } from '../program-controls.ts';
 import { converse, said, script } from './conversation.suite.ts';
 import { PROGRAM_TEST_MS, type ProgramUnderTest } from './program-under-test.suite.ts';
 
-/** What a running program is asked for outside of its turns. */
+/** Tests of control requests, which a running program answers outside of turns. */
 export function controlsSuite({ tested, words, controls }: ProgramUnderTest): void {
   const has = (control: (typeof controls)[number]) => controls.includes(control);
 
@@ -16,7 +16,7 @@ export function controlsSuite({ tested, words, controls }: ProgramUnderTest): vo
       expect((await tested().engine.describe()).controls).toEqual(controls);
       const { program } = await converse(tested());
       expect(program.controls).toEqual(controls);
-      // One that it does not have is answered too.
+      // An unsupported request is answered too.
       for (const type of programControls.filter((control) => !has(control) && control !== 'rewind')) {
         expect(await program.control({ type } as { type: 'usage' | 'diff' })).toEqual({ type: 'unsupported' });
       }

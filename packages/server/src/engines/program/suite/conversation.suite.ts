@@ -2,16 +2,16 @@ import type { AgentSnapshot } from '@fleetloom/protocol/managed-agents';
 import type { AssistantBlock } from '../../../base/content.ts';
 import type { Program, ProgramEngine, ProgramEvent, ProgramOptions } from '../program.ts';
 
-/** An engine under test, in front of the scripted model. */
+/** An engine under test, with the scripted model as its endpoint. */
 export interface TestedPrograms {
   readonly engine: ProgramEngine;
-  /** Where its agents work. */
+  /** The workspace of its agents. */
   readonly directory: string;
-  /** The model of all agents; by default what the claude program chooses. */
+  /** The model of all agents; by default the default model of the claude program. */
   readonly model?: string | undefined;
-  /** Processes that it has started and that are still there, whatever became of their parents. */
+  /** Returns the number of running processes that the engine has started, with or without their parents. */
   readonly countProcesses: () => number;
-  /** Ends it, and what the test needs beside it. */
+  /** Closes the engine, and the resources of the test. */
   readonly close: () => Promise<void>;
 }
 
@@ -19,17 +19,17 @@ export interface TestedPrograms {
 export interface Conversation {
   readonly program: Program;
   readonly events: readonly ProgramEvent[];
-  /** The first event that this holds for, as soon as there is one. */
+  /** Resolves with the first event for which `holds` is true. */
   readonly find: <Found extends ProgramEvent>(holds: (event: ProgramEvent) => event is Found) => Promise<Found>;
-  /** The first one of the type, behind so many others of it. */
+  /** Resolves with the first event of the type after `before` events of it. */
   readonly next: <Type extends ProgramEvent['type']>(type: Type, before?: number) => Promise<EventOf<Type>>;
-  /** Says something, and waits for the end of the turn that it begins. */
+  /** Sends a message, and waits for the end of the turn that it begins. */
   readonly ask: (text: string) => Promise<EventOf<'turn_ended'>>;
 }
 
 export type EventOf<Type extends ProgramEvent['type']> = Extract<ProgramEvent, { type: Type }>;
 
-/** Opens a program and begins to listen to it. */
+/** Opens a program and begins to read its events. */
 export async function converse(
   tested: Pick<TestedPrograms, 'engine' | 'directory' | 'model'>,
   changes: Partial<ProgramOptions> = {},
@@ -37,7 +37,7 @@ export async function converse(
   return listen(await openTested(tested, changes));
 }
 
-/** Opens a program of which all agents have the tested model. */
+/** Opens a program whose agents all have the tested model. */
 export function openTested(
   { engine, directory, model }: Pick<TestedPrograms, 'engine' | 'directory' | 'model'>,
   changes: Partial<ProgramOptions> = {},
@@ -92,7 +92,7 @@ export function listen(program: Program): Conversation {
   };
 }
 
-/** An agent with all tools of the program, allowed unless it is said. */
+/** An agent with all tools of the program, allowed unless `changes` says otherwise. */
 export function agent(changes: Partial<AgentSnapshot> = {}): AgentSnapshot {
   return {
     type: 'agent',
@@ -123,7 +123,7 @@ export function script(...turns: readonly (readonly object[])[]): string {
   return toElement({ turns });
 }
 
-/** The same by what was said last. */
+/** A message that makes the scripted model choose a turn by the last message. */
 export function scriptByWords(cases: Readonly<Record<string, readonly object[]>>): string {
   return toElement({ when: Object.entries(cases).map(([match, turn]) => ({ match, turn })) });
 }
@@ -136,7 +136,7 @@ export function said(text: string): readonly [{ readonly type: 'text'; readonly 
   return [{ type: 'text', text }];
 }
 
-/** What an agent has said, whole. */
+/** The complete blocks of an agent. */
 export function wholeOf(events: readonly ProgramEvent[], key = 'main'): AssistantBlock[] {
   return events.flatMap((event) => (event.type === 'block_ended' && event.key === key ? [event.content] : []));
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Program } from '../program.ts';
 import { PROGRAM_TEST_MS } from './program-under-test.suite.ts';
 
-/** What holds of every program that is over, however that came, and whatever is still wanted of it. */
+/** Tests of every program that has ended, for any reason: further calls have no effect. */
 export function endedSuite(openEnded: () => Promise<Program>): void {
   it(
     '[J184] calls on an ended program do nothing and throw nothing',
@@ -22,7 +22,7 @@ export function endedSuite(openEnded: () => Promise<Program>): void {
   );
 }
 
-/** What holds for a program that never began: its only event is its end, with the reason. */
+/** Tests of a program that never began: its only event is its end, with the reason. */
 export function unbegunSuite(open: () => Promise<Program>, why: RegExp): void {
   endedSuite(open);
 

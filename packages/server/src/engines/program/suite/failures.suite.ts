@@ -3,7 +3,7 @@ import { converse, script, scriptByWords, textsOf } from './conversation.suite.t
 import { findDisorder } from './find-disorder.suite.ts';
 import { PROGRAM_TEST_MS, type ProgramUnderTest } from './program-under-test.suite.ts';
 
-/** What N7 and N8 say of engines. Here the program repeats requests itself, so that only the turn fails. */
+/** Rules N7 and N8 of engines. A program retries requests itself, so only the turn fails. */
 export function failuresSuite({ tested, capabilities }: ProgramUnderTest): void {
   it(
     '[J176] a request that is refused ends the turn with its reason, and the next message works',
@@ -76,7 +76,7 @@ export function failuresSuite({ tested, capabilities }: ProgramUnderTest): void 
         const { outcome } = await ask(`Go. ${script([{ say: 'I would' }, { stop }])}`);
         await program.close();
         expect(outcome).toMatchObject({ type, message: expect.stringMatching(/./) });
-        // The program may have tried again: each attempt was answered.
+        // The program may have retried: each attempt has a response.
         expect(new Set(textsOf(events))).toEqual(new Set(['I would']));
         const ends = events.flatMap((event) => (event.type === 'request_ended' ? [event] : []));
         expect(ends.at(-1)).toMatchObject({ stopReason: capabilities.stopReasons ? stop : null, isError: true });

@@ -2,7 +2,7 @@ import { MAIN, type ProgramEvent } from '../program.ts';
 import { findDisorder } from './find-disorder.suite.ts';
 
 /**
- * What must not come out of any lines, complete or not: an item twice, an end without a beginning, a turn that ends while a call of its
+ * Finds events that no lines may produce, complete or not: an item twice, an end without a beginning, a turn that ends while a call of its
  * agent has no result, usage below zero.
  */
 export function findDamage(events: readonly ProgramEvent[]): string[] {
@@ -33,7 +33,7 @@ export function findDamage(events: readonly ProgramEvent[]): string[] {
   return problems;
 }
 
-/** What happened to each thread, in its own order: what was said, done, asked for and used. */
+/** The facts of each thread in its own order: texts, calls, results, asks and usage. */
 export function storiesOf(events: readonly ProgramEvent[]): Readonly<Record<string, readonly string[]>> {
   const stories = new Map<string, string[]>();
   const used = new Map<string, number>();
@@ -79,7 +79,7 @@ function toLine(event: ProgramEvent): string | null {
   }
 }
 
-/** What may come once. */
+/** A name of an item that may come only once; null for other events. */
 function toItem(event: ProgramEvent): string | null {
   switch (event.type) {
     case 'block_ended':

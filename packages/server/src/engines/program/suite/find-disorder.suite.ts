@@ -39,7 +39,7 @@ export function findDisorder(events: readonly ProgramEvent[]): string[] {
   return problems;
 }
 
-/** Whether the program may ask for it, which it does at most once. */
+/** Whether the program may ask about the call, which it does at most once. */
 function isAskable({ tool }: ProgramCall): boolean {
   return 'permission' in tool ? tool.permission === 'ask' : tool.kind === 'custom' && tool.isQuestion === true;
 }

@@ -3,11 +3,11 @@ import { agent, converse, script, scriptByWords, textsOf, toolset } from './conv
 import { findDisorder } from './find-disorder.suite.ts';
 import { PROGRAM_TEST_MS, type ProgramUnderTest } from './program-under-test.suite.ts';
 
-/** Longer than any test may take: a program that waits for it was not stopped. */
+/** Longer than the limit of a test: a program that waits this long was not stopped. */
 const HOUR = 600_000;
 const FOREVER = 'tail -f /dev/null';
 
-/** What N9 says of engines. */
+/** Rule N9 of engines. */
 export function interruptsSuite({ tested, words, capabilities }: ProgramUnderTest): void {
   it(
     '[J179] an interrupt stops the turn wherever it is; one that finds nothing changes nothing; the next message works',
@@ -53,7 +53,7 @@ export function interruptsSuite({ tested, words, capabilities }: ProgramUnderTes
       program.interrupt();
       expect((await ended).outcome).toEqual({ type: 'stopped' });
       expect(await next('ask_withdrawn')).toMatchObject({ key: 'main', callId });
-      // Too late.
+      // This decision comes too late.
       program.answer(callId, { type: 'allow' });
       expect((await ask('And now?')).outcome).toEqual({ type: 'done' });
       await program.close();

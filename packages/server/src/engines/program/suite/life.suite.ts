@@ -6,7 +6,7 @@ import { endedSuite } from './ended.suite.ts';
 import { findDisorder } from './find-disorder.suite.ts';
 import { PROGRAM_TEST_MS, type ProgramUnderTest } from './program-under-test.suite.ts';
 
-/** Conversations that go on, and ends: what N10 and N11 say of engines. */
+/** Tests of continued conversations and of the end of programs: rules N10 and N11 of engines. */
 export function lifeSuite({ create, tested, words, capabilities }: ProgramUnderTest): void {
   const isJoined = capabilities.subAgentReport === 'result';
   const hasSubAgents = capabilities.subAgentText !== 'none';
@@ -22,7 +22,7 @@ export function lifeSuite({ create, tested, words, capabilities }: ProgramUnderT
       await second.ask('And now?');
       await second.program.close();
       expect(wholeOf(second.events)).toEqual([{ type: 'text', text: 'Two.' }]);
-      // What the earlier process took is not counted again.
+      // The usage of the earlier process is not counted again.
       const taken = second.events.flatMap((event) =>
         event.type === 'request_ended' ? [event.usage.outputTokens] : [],
       );
@@ -136,7 +136,7 @@ export function lifeSuite({ create, tested, words, capabilities }: ProgramUnderT
       const program = await openTested(tested());
       const text = 'word '.repeat(25_000);
       program.say([{ type: 'text', text: `Go. ${script([{ say: text, chunks: 10_000 }])}` }]);
-      // Long enough to fill every pipe on the way.
+      // Long enough to fill every pipe between program and reader.
       await new Promise((resolve) => setTimeout(resolve, 2_000));
       let whole = '';
       for await (const events of program.events) {

@@ -19,11 +19,11 @@ export function readRows(path: string | URL): RecordedRow[] {
 export interface RecordedLines {
   /** A line that the program wrote on its own, and not as the response to a request. */
   readonly isEvent: (row: RecordedRow) => boolean;
-  /** The conversation that a line is about. Lines of others do not depend on it; undefined: it is not known. */
+  /** The conversation of a line. Lines of other conversations do not depend on it; undefined if it is not known. */
   readonly conversationOf: (message: Message) => string | undefined;
-  /** Whether a program could write the line again without a change of what happened. */
+  /** Whether a program could write the line again without a change of the events. */
   readonly isRepeatable: (message: Message) => boolean;
-  /** A line of a kind that no version has written. */
+  /** A line of a type that no version has written. */
   readonly unknown: Message;
 }
 
@@ -31,7 +31,7 @@ export type Message = { readonly [name: string]: Json };
 type Rows = readonly RecordedRow[];
 type Mutate = (rows: Rows, random: RandomText, lines: RecordedLines) => Rows;
 
-/** Mutations that change nothing of what happened: the same events have to come out, thread by thread. */
+/** Mutations without an effect: each thread must have the same events. */
 export const harmless: Readonly<Record<string, Mutate>> = {
   'unknown lines, fields and broken lines': (rows, random, { unknown, isEvent }) =>
     rows.flatMap((row) => {
@@ -57,7 +57,7 @@ export const harmless: Readonly<Record<string, Mutate>> = {
   },
 };
 
-/** Mutations after which something is missing or false: only what holds for all events has to hold. */
+/** Mutations that remove or falsify lines: only the rules for all events must hold. */
 export const harmful: Readonly<Record<string, Mutate>> = {
   'lost lines': (rows, random, { isEvent }) => {
     const lost = new Set(Array.from({ length: 1 + random.below(3) }, () => pickAt(rows, random, isEvent)));
@@ -93,7 +93,7 @@ function pickAt(rows: Rows, random: RandomText, isWanted: (row: RecordedRow, at:
   return wanted.length === 0 ? -1 : random.pick(wanted);
 }
 
-/** A field that no version has, in some of the objects. */
+/** Adds a field that no version has to some of the objects. */
 function withUnknown(value: Json, random: RandomText): Json {
   if (Array.isArray(value)) return value;
   if (typeof value !== 'object' || value === null) return value;
@@ -105,14 +105,14 @@ function withUnknown(value: Json, random: RandomText): Json {
   return { ...Object.fromEntries(fields), ...added } as Json;
 }
 
-/** Fields whose content is shown as it is, or that list what is known by their names. */
+/** Whether a field's content is shown unchanged, or has names of items as its keys. */
 function isOpaque(name: string): boolean {
   return /^(arguments|input|rawInput|rawOutput|answers|metadata|result|tool_params|action|permissions|agentsStates|_meta|content|changes)$/.test(
     name,
   );
 }
 
-/** One field, at any depth, has another type. */
+/** Replaces one field, at any depth, by a value of another type. */
 function withChange(message: Json, random: RandomText): Json {
   const paths: (readonly (string | number)[])[] = [];
   collect(message, []);

@@ -10,7 +10,7 @@ const lookup = {
   input_schema: { type: 'object', properties: { word: { type: 'string' } }, required: ['word'] },
 } as const;
 
-/** What others decide and do for a program: permissions, questions, custom tools, its model and its mode. */
+/** Tests of what clients decide and do for a program: permissions, questions, custom tools, its model and its mode. */
 export function outsideSuite({ tested, words, capabilities }: ProgramUnderTest): void {
   it(
     '[J6] a pending call waits for its answer, also if that came first, and in any order',
@@ -24,7 +24,7 @@ export function outsideSuite({ tested, words, capabilities }: ProgramUnderTest):
       const isTwo = ({ input }: EventOf<'call'>) => JSON.stringify(input).includes('asked-two');
       const decide = (call: EventOf<'call'>) =>
         program.answer(call.callId, isTwo(call) ? { type: 'deny', message: 'Not two.' } : { type: 'allow' });
-      // A program that makes one call after another is answered one by one.
+      // Calls of a program that makes them one after another are decided one by one.
       if (words.isSequential) for (const at of calls.keys()) decide(await next('call', at));
       const asked = [await next('call'), await next('call', 1), await next('call', 2)] as const;
       for (const { tool } of asked) expect(tool).toEqual({ kind: 'builtin', permission: 'ask' });

@@ -4,21 +4,21 @@ import type { ProgramControl } from '../program-controls.ts';
 import type { TestedPrograms } from './conversation.suite.ts';
 import type { ProgramWords } from './words.suite.ts';
 
-/** For one test: real programs take 20 times as long on a machine that others use too. */
+/** Time limit of one test: real programs take 20 times as long on a busy machine. */
 export const PROGRAM_TEST_MS = 300_000;
 
 export interface ProgramUnderTest {
   readonly create: () => Promise<TestedPrograms>;
-  /** The one that the tests share. Each opens programs of its own, and closes them. */
+  /** Returns the engine that the tests share. Each test opens programs of its own, and closes them. */
   readonly tested: () => TestedPrograms;
   readonly words: ProgramWords;
-  /** What the engine says of it before it runs. */
+  /** The capabilities that the engine reports before the program runs. */
   readonly capabilities: ProgramCapabilities;
-  /** What the program says of itself. */
+  /** The version that the program reports. */
   readonly version: string | null;
-  /** Whether its sub-agents are seen growing. */
+  /** Whether the gateway reads the text of sub-agents. */
   readonly isTapped: boolean;
-  /** What it can be asked for outside of turns. */
+  /** The control requests that the program supports. */
   readonly controls: readonly ProgramControl[];
 }
 

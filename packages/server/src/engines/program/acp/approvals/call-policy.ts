@@ -1,13 +1,13 @@
 import type { AgentSnapshot, BuiltInToolName } from '@fleetloom/protocol/managed-agents';
 import { type ToolChoice, toToolChoices } from '../../tool-choices.ts';
 
-/** How much an ACP agent may do. `default`: what its definition says. `deny`: every call that it asks for is denied. */
+/** The permission modes of an ACP agent. `default`: its definition decides. `deny`: every call that needs a person's approval is denied. */
 export const permissionModes = ['default', 'deny'] as const;
 
-/** What the definition says about a call of this kind. */
+/** Returns the definition's choice for a call of this kind. */
 export type CallPolicy = (kind: string | undefined) => ToolChoice;
 
-/** Reads the definition of an agent. ACP has kinds of calls and not names of tools. */
+/** Reads the definition of an agent. ACP has kinds of calls instead of tool names. */
 export function toCallPolicy(agent: Pick<AgentSnapshot, 'tools' | 'mcp_servers'>): CallPolicy {
   const choices = toToolChoices(agent);
   return (kind = 'other') => {
@@ -17,7 +17,7 @@ export function toCallPolicy(agent: Pick<AgentSnapshot, 'tools' | 'mcp_servers'>
   };
 }
 
-/** How a call of this kind is named where the agent has no name for it. */
+/** The name of a call of this kind, for calls without a name. */
 export function toToolName(kind: string | undefined): string | undefined {
   return tools.get(kind ?? '');
 }

@@ -1,17 +1,17 @@
 import { pickInherited, pickVariables, safeGit } from '../../launch/inherited-variables.ts';
 
-/** What the environment of an ACP agent depends on. */
+/** The input of an ACP agent's environment. */
 export interface EnvironmentOptions {
-  /** What the server has. Almost nothing of it reaches the agent: keys of models, clouds and databases are in it. */
+  /** The environment of the server. Few variables of it reach the agent: it has keys of models, clouds and databases. */
   readonly inherited: Readonly<Record<string, string | undefined>>;
-  /** Further variables that the operator lets through by name. */
+  /** Names of further variables that the operator passes on. */
   readonly passed: readonly string[];
   readonly isSandboxed: boolean;
-  /** The directory that the agent keeps everything of a session in; null: that of the operator. */
+  /** The home directory of the agent for a session; null: the operator's home. */
   readonly home: string | null;
 }
 
-/** Everything that an ACP agent finds in its environment, except what the gateway adds. */
+/** The environment of an ACP agent, except the variables that the gateway adds. */
 export function toEnvironment({ inherited, passed, isSandboxed, home }: EnvironmentOptions): Record<string, string> {
   return {
     ...pickInherited(inherited, { isSandboxed }),
@@ -23,7 +23,7 @@ export function toEnvironment({ inherited, passed, isSandboxed, home }: Environm
 
 function toOwnHome(home: string, isSandboxed: boolean): Record<string, string> {
   const folders = Object.entries(FOLDERS).map(([name, folder]) => [name, `${home}/${folder}`] as const);
-  // A sandbox has a temporary directory of its own. Elsewhere the agent leaves files behind, which go with the session.
+  // A sandbox has a temporary directory of its own. Elsewhere the agent leaves files behind, which are deleted with the session.
   const temporary: Record<string, string> = isSandboxed ? {} : { TMPDIR: `${home}/${TEMPORARY}` };
   return { HOME: home, ...Object.fromEntries(folders), ...temporary };
 }

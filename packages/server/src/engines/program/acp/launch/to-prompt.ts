@@ -1,11 +1,11 @@
 import type { InputBlock } from '../../../../base/content.ts';
 
-/** What an agent reads in a prompt besides text. */
+/** The content besides text that an agent accepts in a prompt. */
 export interface PromptSupport {
   readonly image: boolean;
 }
 
-/** A message as `session/prompt` takes it. */
+/** Converts a message to the prompt of `session/prompt`. */
 export function toPrompt(content: readonly InputBlock[], { image }: PromptSupport): object[] {
   return content.map((block) => {
     if (block.type === 'text') return toText(block.text);

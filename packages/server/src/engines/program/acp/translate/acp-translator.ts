@@ -16,26 +16,26 @@ import { toUsage } from './to-usage.ts';
 /** Options of translating one conversation. */
 export interface AcpTranslatorOptions {
   readonly policy: CallPolicy;
-  /** Every call that the agent asks for is denied. */
+  /** Whether calls that need a person's approval are denied. */
   readonly isClosed: () => boolean;
-  /** The model that the agent uses, as far as it is known. */
+  /** The model of the agent; empty if it is not known. */
   readonly model: () => string;
   /** Answers a permission request. */
   readonly answer: (id: RequestId, result: object) => void;
 }
 
-/** A call of the agent. Its fields come in several updates. */
+/** An open call of the agent. Its fields come in several updates. */
 interface OpenCall {
   readonly callId: string;
   readonly fields: CallFields;
   isAnnounced: boolean;
-  /** Permission requests that wait for a decision, with the answer to each. */
+  /** Permission requests that wait for a decision, with the response to each. */
   waiting: { readonly id: RequestId; readonly outcomeOf: (isAllowed: boolean) => object }[];
-  /** Null: not decided yet. */
+  /** The decision about the call; null until there is one. */
   decision: Decision | null;
 }
 
-/** The updates and permission requests of an ACP agent as events. Requests to its model are not reported: they are inferred. */
+/** Translates updates and permission requests of an ACP agent to events. Agents do not report model requests, so these are inferred. */
 export class AcpTranslator {
   readonly #options: AcpTranslatorOptions;
   readonly #text = new GrowingText();
@@ -43,7 +43,7 @@ export class AcpTranslator {
   readonly #kept = new KeptChars();
   readonly #used = new Map<string, number>();
   #isRequesting = false;
-  /** A result came in this request: what the agent says next belongs to another one. */
+  /** A result came during this model request: the next output belongs to another request. */
   #hasResult = false;
   #denials: string[] = [];
   #isAtDenial = false;
@@ -57,12 +57,12 @@ export class AcpTranslator {
     return this.#isAtDenial;
   }
 
-  /** The reasons of denials that the model has not read; each is returned once. */
+  /** Removes and returns the reasons of denials that the model has not read. */
   takeDenials(): readonly string[] {
     return this.#denials.splice(0);
   }
 
-  /** An `update` of the running turn. */
+  /** Takes an `update` of the running turn. */
   take(update: Fields): readonly ProgramEvent[] {
     switch (update['sessionUpdate']) {
       case 'agent_message_chunk':
@@ -79,7 +79,7 @@ export class AcpTranslator {
     }
   }
 
-  /** A permission request. */
+  /** Takes a permission request. */
   ask(id: RequestId, params: Fields): readonly ProgramEvent[] {
     const toolCall = record(params['toolCall']) ?? {};
     const events = this.#update({ ...toolCall, status: undefined });
@@ -97,12 +97,12 @@ export class AcpTranslator {
     if (!isFirst) return announced;
     const reason = text(toolCall['title']) ?? null;
     const { callId } = call;
-    // A session waits for a person when the request that made the call has ended.
+    // The model request that made the call is ended first, because a session waits for a person only between requests.
     const ended = this.#endRequest(false, null);
     return [...announced, ...ended, { key: MAIN, type: 'ask', callId, kind: 'tool', reason, input: inputOf(call) }];
   }
 
-  /** A decision of a person. It may come before the request. */
+  /** Takes the decision of a person. It may come before the request. */
   give(callId: string, decision: Decision): readonly ProgramEvent[] {
     const call = [...this.#calls.values()].find((each) => each.callId === callId);
     if (call === undefined || call.decision !== null) return [];
@@ -110,7 +110,7 @@ export class AcpTranslator {
     return call.waiting.length === 0 ? [] : this.#answer(call, decision, true);
   }
 
-  /** The turn is stopped: nothing is asked for any more, also not about a call that the agent was about to ask for. */
+  /** Cancels all asks of a stopped turn, including asks of calls for which the agent had not requested permission yet. */
   withdraw(): readonly ProgramEvent[] {
     return [...this.#calls.values()].flatMap((call): ProgramEvent[] => {
       const isUndecided = call.isAnnounced && call.decision === null && this.#permissionOf(call) === 'ask';
@@ -121,21 +121,21 @@ export class AcpTranslator {
     });
   }
 
-  /** The prompt was answered. Every call has a result then. */
+  /** Ends the turn after the response to its prompt. Calls without a result get one. */
   end(outcome: TurnOutcome, usage: unknown): readonly ProgramEvent[] {
     const isError = outcome.type !== 'done' && outcome.type !== 'stopped';
     const events = [...this.#text.end(), ...this.withdraw()];
     for (const call of this.#calls.values()) {
       events.push(...this.#announce(call), ...this.#result(call, true, [{ type: 'text', text: STOPPED }]));
     }
-    // Usage without any output, or a failure before it, is that of a request too.
+    // Usage without any output, or a failure before it, also needs a model request.
     if (!this.#isRequesting && (isError || toUsage(usage).outputTokens > 0)) events.push(...this.#request());
     events.push(...this.#endRequest(isError, usage));
     this.#hasResult = false;
     return events;
   }
 
-  /** What the next turn does is not about the denials of this one. */
+  /** Begins a prompt: denials before it no longer count as the last action. */
   begin(): void {
     this.#isAtDenial = false;
   }
@@ -163,13 +163,13 @@ export class AcpTranslator {
     return [...events, ...this.#result(call, status === 'failed', toResult(call.fields))];
   }
 
-  /** What the terminal of an announced call shows. */
+  /** Emits the terminal output of an announced call. */
   #show({ callId, isAnnounced }: OpenCall, update: Fields): readonly ProgramEvent[] {
     const shown = isAnnounced ? readTerminal(update) : undefined;
     return shown === undefined ? [] : [{ key: MAIN, type: 'output_delta', callId, text: shown }];
   }
 
-  /** Only a `tool_call`, or a permission request, begins a call: an update of one that has ended is late. */
+  /** Adds a call for a `tool_call` or a permission request. Another update without a call is a late update of an ended call, and is ignored. */
   #add(id: string, update: Fields): OpenCall | undefined {
     const isNew = update['sessionUpdate'] !== 'tool_call_update';
     if (!isNew || this.#calls.size >= programLimits.acpCallsMax) return undefined;
@@ -183,7 +183,7 @@ export class AcpTranslator {
     return call;
   }
 
-  /** Not before its input is known, which may come in an update. */
+  /** Emits the call, once. This waits until the input is known, which may come in an update. */
   #announce(call: OpenCall): readonly ProgramEvent[] {
     if (call.isAnnounced) return [];
     call.isAnnounced = true;
@@ -221,7 +221,7 @@ export class AcpTranslator {
     return this.#options.policy(text(fields.get('kind')));
   }
 
-  /** By the definition and the mode; null: a person decides. */
+  /** The decision by the definition and the mode; null if a person decides. */
   #decide(permission: ToolChoice): Decision | null {
     if (permission === 'deny') return { type: 'deny', message: NOT_GIVEN };
     if (this.#options.isClosed()) return { type: 'deny', message: CLOSED };
@@ -239,7 +239,7 @@ export class AcpTranslator {
     return isPersons ? [{ key: MAIN, type: 'answered', callId: call.callId }] : [];
   }
 
-  /** A request to the model begins with what it gave. */
+  /** Begins a model request with its first output. */
   #request(): readonly ProgramEvent[] {
     if (this.#isRequesting && !this.#hasResult) return [];
     const ended = this.#endRequest(false, null);

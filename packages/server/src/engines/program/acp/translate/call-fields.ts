@@ -4,7 +4,7 @@ import type { Fields } from '../../lines/json-rpc-line.ts';
 import { record, text } from '../../lines/values.ts';
 import { programLimits } from '../../limits.ts';
 
-/** What all open calls of a conversation may keep together. */
+/** The characters that all open calls of a conversation may keep together. */
 export class KeptChars {
   #left: number;
 
@@ -16,7 +16,7 @@ export class KeptChars {
     return this.#left;
   }
 
-  /** Replaces so many characters by others. False, and nothing changes, if they do not fit. */
+  /** Replaces `before` characters by `after`. False, without a change, if they do not fit. */
   replace(before: number, after: number): boolean {
     if (after - before > this.#left) return false;
     this.#left += before - after;
@@ -24,7 +24,7 @@ export class KeptChars {
   }
 }
 
-/** What the updates of one call say, as far as it is used: an agent may send any field, and as often as it likes. */
+/** The used fields of the updates of one call, within limits: an agent may send any field any number of times. */
 export class CallFields {
   readonly #kept: KeptChars;
   readonly #fields = new Map<string, { readonly value: unknown; readonly chars: number }>();
@@ -35,7 +35,7 @@ export class CallFields {
     this.#kept = kept;
   }
 
-  /** The input as a whole. Updates add to it. */
+  /** The complete input. Updates add fields to it. */
   get input(): Fields {
     return Object.fromEntries([...this.#input].map(([name, { value }]) => [name, value]));
   }
@@ -55,7 +55,7 @@ export class CallFields {
     if (shown !== undefined) this.#show(shown);
   }
 
-  /** The call has ended. */
+  /** Drops all fields of a call that has ended. */
   release(): void {
     for (const fields of [this.#fields, this.#input]) {
       for (const { chars } of fields.values()) this.#kept.replace(chars, 0);
@@ -78,12 +78,12 @@ export class CallFields {
   }
 }
 
-/** What a terminal of the agent shows with this update. */
+/** The terminal output in this update. */
 export function readTerminal(update: Fields): string | undefined {
   return text(record(record(update['_meta'])?.['terminal_output_delta'])?.['data']);
 }
 
-/** The value and all values in it. */
+/** Counts the value and all values in it. */
 function countValues(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;
   let count = 1;

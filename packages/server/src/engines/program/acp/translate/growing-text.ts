@@ -2,14 +2,14 @@ import { programLimits } from '../../limits.ts';
 import type { ProgramEvent } from '../../program.ts';
 import { MAIN } from '../../program.ts';
 
-/** Text and thoughts of one agent. ACP has no end of a block: one is whole when another one, a call or the end of the turn comes. */
+/** Text and thinking blocks of one agent. ACP does not report the end of a block: it ends with the next block, a call or the end of the turn. */
 export class GrowingText {
   #count = 0;
   #open:
     | { readonly block: string; readonly kind: Kind; readonly messageId: string | undefined; text: string }
     | undefined;
 
-  /** Whether a chunk continues the block that is open. */
+  /** Whether a chunk continues the open block. */
   isOpen(kind: Kind, messageId: string | undefined): boolean {
     return this.#open?.kind === kind && this.#open.messageId === messageId;
   }
@@ -24,12 +24,12 @@ export class GrowingText {
     const open = this.#open!;
     open.text += text;
     events.push({ key: MAIN, type: 'block_delta', block: open.block, text });
-    // What follows is a block of its own.
+    // Further text becomes a block of its own.
     if (open.text.length >= programLimits.acpBlockCharsMax) events.push(...this.end());
     return events;
   }
 
-  /** The block is whole. */
+  /** Ends the open block. */
   end(): readonly ProgramEvent[] {
     const open = this.#open;
     this.#open = undefined;

@@ -5,7 +5,7 @@ import type { Fields } from '../../lines/json-rpc-line.ts';
 import { record, records, text } from '../../lines/values.ts';
 import type { CallFields } from './call-fields.ts';
 
-/** The result of a call, from the fields of its updates: its content, or what a terminal of the agent has shown, or its output. */
+/** The result of a call, from the fields of its updates: its content, or else its terminal output, or else its raw output. */
 export function toResult(call: Pick<CallFields, 'get' | 'terminal'>): ResultBlock[] {
   const shown = records(call.get('content')).flatMap(toBlocks);
   if (shown.length > 0) return shown;

@@ -1,7 +1,7 @@
 import type { RpcAnswer } from '../../lines/json-rpc.ts';
 import type { TurnOutcome } from '../../program.ts';
 
-/** How a turn ended, by the answer to its prompt. `failure` is what the agent said where it reports a failure as text. */
+/** The outcome of a turn, from the response to its prompt. `failure` is the text of an agent that reports a failure as text. */
 export function toTurnOutcome(answer: RpcAnswer, isStopping: boolean, failure: string | null): TurnOutcome {
   if (isStopping) return { type: 'stopped' };
   if (answer.type === 'refused') return { type: 'failed', reason: 'unknown', message: answer.message };

@@ -1,7 +1,7 @@
 import type { Usage } from '../../../model/engine.ts';
 import { record, tokenCount } from '../../lines/values.ts';
 
-/** The usage of a whole turn, as `session/prompt` reports it; zeros where it reports nothing. */
+/** The usage of a whole turn, as `session/prompt` reports it; zeros without a report. */
 export function toUsage(reported: unknown): Usage {
   const usage = record(reported);
   const read = (name: string) => tokenCount(usage?.[name]);

@@ -6,7 +6,7 @@ import { toPlainText } from '../lines/to-content.ts';
 import { type CallTool, QUESTION_TOOL } from './tool-policy.ts';
 import { record } from '../../lines/values.ts';
 
-/** What the program wants to know before it runs a call. Answers may come first, and in any order. */
+/** The permission requests and questions of the program. Decisions and answers may arrive before their request, in any order. */
 export class Asks {
   readonly #write: (line: string) => void;
   readonly #onAnswered: (callId: string) => void;
@@ -15,15 +15,15 @@ export class Asks {
   /** Calls without a result whose request was answered. */
   readonly #answered = new Map<string, Answered>();
 
-  /** `onAnswered` is called when the answer that was given for a call was written. */
+  /** `onAnswered` is called after the decision or answer for a call was written to the program. */
   constructor(write: (line: string) => void, onAnswered: (callId: string) => void = () => {}) {
     this.#write = write;
     this.#onAnswered = onAnswered;
   }
 
   /**
-   * Answers the request at once where the definition decides it, or where the decision came first. Returns whether it waits
-   * for a decision. A decision is about one input: a second request for the same call with another input is denied.
+   * Answers the request at once if the definition decides it, or if the decision came first. Returns whether the request waits
+   * for a decision. A decision applies to one input: a second request for the same call with another input is denied.
    */
   take(request: PermissionRequest, callId: string, tool: CallTool, { isPlanning = false } = {}): boolean {
     const line = this.#toImmediateLine(request, callId, tool, isPlanning);
@@ -40,7 +40,7 @@ export class Asks {
   ): string | undefined {
     if (tool.kind === 'denied') return createMessage.deny(request, { message: tool.message });
     const isAsked = 'permission' in tool ? tool.permission === 'ask' : request.toolName === QUESTION_TOOL;
-    // In plan mode the program asks for what the mode forbids: a definition that allows the tool does not allow that.
+    // In plan mode the program requests permission for calls that the mode forbids: a definition that allows the tool does not allow them.
     if (!isAsked && !isPlanning) return createMessage.approve(request);
     const earlier = this.#pending.get(callId) ?? this.#answered.get(callId)?.request;
     if (earlier !== undefined && !isSame(earlier, request))
@@ -54,7 +54,7 @@ export class Asks {
     return toLine(request, answer);
   }
 
-  /** A decision, or the answer of a person to a question. */
+  /** Takes a decision, or the answer of a person to a question. */
   give(callId: string, answer: Decision | ClientResult): void {
     const request = this.#pending.get(callId);
     if (request === undefined) return void this.#answers.set(callId, answer);
@@ -68,14 +68,14 @@ export class Asks {
     this.#answered.set(callId, { request, answer });
   }
 
-  /** The program does not want to know it any more. The call that it was about. */
+  /** Removes a request that the program has withdrawn. Returns the id of its call. */
   withdraw(requestId: string): string | undefined {
     const found = [...this.#pending].find(([, request]) => request.requestId === requestId);
     if (found !== undefined) this.forget(found[0]);
     return found?.[0];
   }
 
-  /** The call has a result. */
+  /** Removes the request and the decision of a call that has a result. */
   forget(callId: string): void {
     this.#pending.delete(callId);
     this.#answers.delete(callId);
@@ -105,8 +105,8 @@ function toLine(request: PermissionRequest, answer: Decision | ClientResult): st
 }
 
 /**
- * Answers are kept in the input of the question. A text answers all questions. A JSON object whose keys are questions and
- * whose values are texts answers each by its own text; any other JSON is a text like others.
+ * The line that answers a question: the answers are added to its input. A text answers all questions. A JSON object whose keys are questions and
+ * whose values are texts answers each question with its own text; any other JSON counts as a text.
  */
 function toAnswerLine(request: PermissionRequest, { content, isError }: ClientResult): string {
   const said = toPlainText(content);

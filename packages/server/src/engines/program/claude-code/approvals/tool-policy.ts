@@ -9,22 +9,22 @@ import type {
 import { findServerNameProblem as findProblem, TOOL_SERVER } from '../../mcp/server-names.ts';
 import type { ProgramCall } from '../../program.ts';
 
-/** What one agent may use, in the names of the program. */
+/** The tools that one agent may use, by the names of the program. */
 export interface ToolPolicy {
-  /** What a tool is, and whether this agent may use it unasked. */
+  /** The kind of a tool, and whether this agent may use it without approval. */
   readonly toolOf: (name: string) => CallTool;
   readonly customTools: readonly CustomTool[];
-  /** Its own built-in tools; undefined: all that the program has, but for those in `disabled`. */
+  /** The built-in tools of the agent; undefined: all tools of the program except those in `disabled`. */
   readonly builtins: readonly string[] | undefined;
   readonly disabled: readonly string[];
-  /** Those of which it has to ask for each call. */
+  /** The built-in tools that need an approval for each call. */
   readonly asked: readonly string[];
 }
 
-/** `denied`: its definition does not give it the tool. */
+/** The kind of a called tool. `denied`: the definition of the agent does not include the tool. */
 export type CallTool = ProgramCall['tool'] | { readonly kind: 'denied'; readonly message: string };
 
-/** What the server's own tools are called there. One of ours may be several of the program's. */
+/** The program's names of the server's built-in tools. One tool of the server may be several tools of the program. */
 export const programTools: Readonly<Record<BuiltInToolName, readonly string[]>> = {
   // Monitor runs a command until its output matches; worktrees are made by git, which runs hooks.
   bash: ['Bash', 'Monitor', 'EnterWorktree', 'ExitWorktree'],
@@ -37,13 +37,13 @@ export const programTools: Readonly<Record<BuiltInToolName, readonly string[]>> 
   web_search: ['WebSearch'],
 };
 
-/** Older releases call it `Task`. */
+/** The tool that starts a sub-agent. Older releases call it `Task`. */
 const AGENT_TOOLS = new Set(['Agent', 'Task']);
 
-/** It asks people, so its result comes from outside as that of a custom tool does. */
+/** The tool that asks people questions. Its result comes from a client, like the result of a custom tool. */
 export const QUESTION_TOOL = 'AskUserQuestion';
 
-/** They enter and leave plan mode. A plan is a person's to approve, whatever the definition allows unasked. */
+/** The tools that enter and leave plan mode. A person approves each plan, even if the definition allows the tools without approval. */
 export const PLAN_TOOLS: ReadonlySet<string> = new Set(['EnterPlanMode', 'ExitPlanMode']);
 
 /** Tools of the program that change nothing outside it, or only start work that needs its own approval. */
@@ -116,7 +116,7 @@ export function toToolPolicy({
       if (server !== undefined) return toMcpTool(server.name, name, mcpToolsets);
       if (name.startsWith('mcp__')) return denied(name);
       const choice = choices.get(name);
-      // Its task lists and the like change nothing outside the program, so definitions do not mention them.
+      // Task lists and similar tools change nothing outside the program, so definitions do not mention them.
       if (choice === undefined && HARMLESS_TOOLS.has(name)) return { kind: 'builtin', permission: 'allow' };
       // A tool that this server does not know may do anything.
       if (choice === undefined)
@@ -126,7 +126,7 @@ export function toToolPolicy({
   };
 }
 
-/** How the program names the tool of an MCP server. */
+/** The program's name of a tool of an MCP server. */
 export function toQualified(serverName: string, toolName: string): string {
   return `mcp__${serverName.replaceAll(/[^a-zA-Z0-9_-]/g, '_')}__${toolName}`;
 }
@@ -147,7 +147,7 @@ function toMcpTool(serverName: string, name: string, toolsets: readonly McpTools
   return { kind: 'mcp', permission: toPermission(choice), serverName, toolName };
 }
 
-/** `auto` leaves it to a judge, and there is none. */
+/** `auto` counts as `ask`: this server has no judge that could decide. */
 function toPermission({ permission_policy: policy }: ToolsetDefaultConfig): 'allow' | 'ask' {
   return policy.type === 'always_allow' ? 'allow' : 'ask';
 }

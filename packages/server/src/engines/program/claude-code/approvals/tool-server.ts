@@ -5,14 +5,14 @@ import { record, text } from '../../lines/values.ts';
 import { calledBy } from '../lines/called-by.ts';
 
 /**
- * The MCP server with the custom tools of the agents. The program reaches it through its own output and input, and says
- * with each call which call of the model it is, so that the result can come from any client at any time.
+ * The MCP server with the custom tools of the agents. The program reaches it through its own output and input, and sends
+ * the id of the model's tool call with each call, so that the result can come from any client at any time.
  */
 export class ToolServer {
   readonly #tools: McpTools;
   readonly #write: (line: string) => void;
   readonly #onAnswered: (callId: string) => void;
-  /** Calls that wait, and results that came first, by the id of the model's call. */
+  /** Calls that wait for a result, and results that arrived before their call, by the id of the model's call. */
   readonly #calls = new Map<string, StreamJsonMessage>();
   readonly #results = new Map<string, ClientResult>();
 
@@ -31,7 +31,7 @@ export class ToolServer {
     return this.#tools.isEmpty;
   }
 
-  /** A `control_request` of kind `mcp_message`. */
+  /** Takes a `control_request` of kind `mcp_message`. */
   take(line: StreamJsonMessage): void {
     const message = record(record(line['request'])?.['message']);
     const method = text(message?.['method']);
@@ -39,7 +39,7 @@ export class ToolServer {
     if (method === 'tools/call') return this.#call(line, calledBy(line));
     const id = (message?.['id'] ?? 0) as string | number;
     const response = { jsonrpc: '2.0' as const, id };
-    // Notifications want an answer too.
+    // The program expects a response to notifications too.
     const isNotification = method?.startsWith('notifications/') === true;
     const result = isNotification ? {} : this.#tools.resultOf(method ?? '', params?.['protocolVersion']);
     const requestId = String(line['request_id']);
@@ -55,12 +55,12 @@ export class ToolServer {
     this.#onAnswered(callId);
   }
 
-  /** The program waits for the result of the call. */
+  /** Whether the program waits for the result of the call. */
   isWaiting(callId: string): boolean {
     return this.#calls.has(callId);
   }
 
-  /** The call is in no transcript, so that no client can answer it. */
+  /** Answers a call with an error because no transcript contains it, so that no client can answer it. */
   refuse(callId: string): void {
     const call = this.#calls.get(callId);
     if (call === undefined) return;
@@ -69,7 +69,7 @@ export class ToolServer {
     this.#write(createMessage.toolResult(call, problem, { isError: true }));
   }
 
-  /** The call has a result, from any source. */
+  /** Forgets a call that has a result, from any source. */
   forget(callId: string): void {
     this.#calls.delete(callId);
     this.#results.delete(callId);

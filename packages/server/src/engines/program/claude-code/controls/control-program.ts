@@ -5,7 +5,7 @@ import { toProgramDiff } from './to-program-diff.ts';
 import { toProgramUsage } from './to-program-usage.ts';
 import { number, text } from '../../lines/values.ts';
 
-/** Asks the program in its own protocol, and translates what it answers. */
+/** Sends a control request to the program in its own protocol, and translates the response. */
 export async function controlProgram(
   requests: Pick<ControlRequests, 'ask'>,
   sessionId: string,
@@ -13,7 +13,7 @@ export async function controlProgram(
 ): Promise<ControlAnswer> {
   switch (request.type) {
     case 'usage': {
-      // Without the scan of all transcripts of the last days, which newer versions make.
+      // Skips the scan of all transcripts of the last days that newer versions make.
       const reply = await requests.ask('get_usage', { skip_behaviors: true });
       return reply.type === 'success' ? toProgramUsage(reply.response) : reply;
     }
@@ -26,7 +26,7 @@ export async function controlProgram(
   }
 }
 
-/** Only the answer to a dry run lists the files, so there always is one. */
+/** Always sends a dry run first: only its response lists the files. */
 async function rewind(requests: Pick<ControlRequests, 'ask'>, uuid: string, isDryRun: boolean): Promise<ControlAnswer> {
   const fields = { user_message_id: uuid };
   const tried = await requests.ask('rewind_files', { ...fields, dry_run: true });

@@ -3,7 +3,7 @@ import { programLimits } from '../../limits.ts';
 import type { Cancel, Schedule } from '../../../../base/schedule.ts';
 import { record, text } from '../../lines/values.ts';
 
-/** The answer of the program to a control request. */
+/** The response of the program to a control request. */
 export type ControlReply =
   | { readonly type: 'success'; readonly response: Record<string, unknown> }
   | { readonly type: 'unsupported' }
@@ -15,7 +15,7 @@ interface Pending {
   readonly cancel: Cancel;
 }
 
-/** Requests to the program that it answers with one line, matched by their ids. */
+/** Requests to the program with a response of one line each, matched by their ids. */
 export class ControlRequests {
   readonly #write: (line: string) => void;
   readonly #schedule: Schedule;
@@ -39,7 +39,7 @@ export class ControlRequests {
     });
   }
 
-  /** Whether the line is an answer to one of these requests, also to one that is no longer waited for. */
+  /** Whether the line is a response to one of these requests, including requests that have timed out. */
   take(line: StreamJsonMessage): boolean {
     const response = line.type === 'control_response' ? record(line['response']) : undefined;
     const requestId = text(response?.['request_id']);
@@ -48,7 +48,7 @@ export class ControlRequests {
     return true;
   }
 
-  /** The program is gone. */
+  /** Settles all requests: the program has exited. */
   close(): void {
     this.#isClosed = true;
     for (const requestId of this.#pending.keys()) this.#settle(requestId, { type: 'exited' });

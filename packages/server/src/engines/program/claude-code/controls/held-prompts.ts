@@ -13,10 +13,10 @@ export interface HeldPromptsOptions {
   readonly onLoaded: (loaded: ProgramSettings) => void;
 }
 
-/** Prompts wait until the program has reported which settings it has loaded. Without such settings they are sent at once. */
+/** Holds prompts until the program has reported which settings it has loaded. Without settings to load, prompts are sent at once. */
 export class HeldPrompts {
   readonly #options: HeldPromptsOptions;
-  /** Undefined: nothing is waited for. */
+  /** The report that prompts wait for; undefined if they do not wait. */
   #report: SettingsReport | undefined;
   #held: string[] = [];
   #cancelWait: Cancel = () => {};
@@ -26,7 +26,7 @@ export class HeldPrompts {
     if (options.settings !== 'none') this.#report = new SettingsReport(options.settings);
   }
 
-  /** Asks for the report. */
+  /** Requests the report. */
   begin(): void {
     if (this.#report === undefined) return;
     for (const line of this.#report.requests) this.#options.write(line);
@@ -45,7 +45,7 @@ export class HeldPrompts {
     return true;
   }
 
-  /** The program is gone. */
+  /** Drops held prompts: the program has exited. */
   close(): void {
     this.#cancelWait();
     this.#held = [];

@@ -7,7 +7,7 @@ import type { ProgramSettings } from '../../program.ts';
 import { record, records, text } from '../../lines/values.ts';
 
 /**
- * Asks a program what it has loaded beside the agent's definition. Only the program knows: which files count depends on its version, on
+ * Requests what a program has loaded beside the agent's definition. Only the program knows: which files it loads depends on its version, on
  * the directories above the workspace and on the operator.
  */
 export class SettingsReport {
@@ -18,16 +18,16 @@ export class SettingsReport {
     this.#settings = settings;
   }
 
-  /** The lines that ask. */
+  /** The lines that request the report. */
   get requests(): readonly string[] {
     return [
       createMessage.request('get_settings', {}, { requestId: SETTINGS }),
-      // Without the token counts, which would be model requests.
+      // The summary, because token counts would need model requests.
       createMessage.request('get_context_usage', { detail: 'summary' }, { requestId: CONTEXT }),
     ];
   }
 
-  /** Whether the line is an answer to these requests. */
+  /** Whether the line is a response to these requests. */
   take(line: StreamJsonMessage): boolean {
     const response = line.type === 'control_response' ? record(line['response']) : undefined;
     const id = text(response?.['request_id']);
@@ -79,7 +79,7 @@ function toRules(permissions: Record<string, unknown>): string[] {
   });
 }
 
-/** Those that the project or the user has defined, and not those that the program brings along or that were given to it. */
+/** The names of items that the project or the user has defined, without those of the program itself and of this server. */
 function toOwn(items: readonly Record<string, unknown>[], name: string): string[] {
   return items.flatMap((item) =>
     /^(project|user|local)/.test(text(item['source']) ?? '') ? (text(item[name]) ?? []) : [],

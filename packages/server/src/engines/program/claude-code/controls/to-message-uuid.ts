@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /**
- * How the program names a message that has this id in the log: the same after a restart, so nothing has to be stored. The session is part
+ * The program's id of a message that has this id in the log. It is the same after a restart, so it is not stored. The session is part
  * of it, because a fork has the same ids in its log, and must not rewind files of the session that it was forked from.
  */
 export function toMessageUuid(sessionId: string, messageId: string): string {

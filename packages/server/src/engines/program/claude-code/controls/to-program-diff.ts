@@ -2,7 +2,7 @@ import { programLimits } from '../../limits.ts';
 import type { FileDiff, ProgramDiff } from '../../program-controls.ts';
 import { number, record, records, text } from '../../lines/values.ts';
 
-/** The answer to `get_workspace_diff`. */
+/** Reads the response to `get_workspace_diff`. */
 export function toProgramDiff(response: Record<string, unknown>): ProgramDiff {
   const diff = record(response['diff']);
   if (diff === undefined) {

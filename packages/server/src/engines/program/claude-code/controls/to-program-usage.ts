@@ -1,7 +1,7 @@
 import type { ModelUsage, ProgramUsage } from '../../program-controls.ts';
 import { number, record, text } from '../../lines/values.ts';
 
-/** The answer to `get_usage`. The program calls its form experimental, so that everything in it may be missing. */
+/** Reads the response to `get_usage`. The program declares its format experimental, so each field may be absent. */
 export function toProgramUsage(response: Record<string, unknown>): ProgramUsage {
   const session = record(response['session']) ?? {};
   return {

@@ -9,7 +9,7 @@ import type { Schedule } from '../../../../base/schedule.ts';
 export interface CopiedConversation {
   /** The program's name of the conversation. */
   readonly conversation: string;
-  /** The message that the other program continues from: it has to be in the transcript. */
+  /** The message that the other program continues from. It must be in the transcript. */
   readonly message: string;
   /** Configuration directories of the program, and the workspaces of both sessions. */
   readonly from: { readonly config: string; readonly directory: string };
@@ -17,7 +17,7 @@ export interface CopiedConversation {
 }
 
 /**
- * Copies the transcript of a conversation to where a program in another workspace looks for it. False if there is no transcript that can be
+ * Copies the transcript of a conversation to the path where a program in another workspace finds it. False if there is no transcript that can be
  * copied. Agents can write to these directories: no link in them is followed.
  */
 export async function copyConversation(copied: CopiedConversation, schedule: Schedule): Promise<boolean> {
@@ -40,7 +40,7 @@ async function tryCopy({ conversation, message, from, to }: CopiedConversation):
     const source = await openPlain(join(projects, project, name));
     if (source === undefined) continue;
     try {
-      // The program names the directory of a project by its path.
+      // The program names the folder of a project after the path of the workspace.
       const target = project === toProjectName(from.directory) ? toProjectName(to.directory) : project;
       const directory = join(to.config, 'projects', target);
       await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -54,12 +54,12 @@ async function tryCopy({ conversation, message, from, to }: CopiedConversation):
 
 type Outcome = 'copied' | 'not_yet' | 'too_long';
 
-/** As the program does it: anything but letters and digits is a dash. */
+/** The program's folder name of a workspace: each character other than a letter or digit becomes a dash. */
 export function toProjectName(directory: string): string {
   return directory.replaceAll(/[^a-zA-Z0-9]/g, '-');
 }
 
-/** Undefined if it is not a file, or not at this path itself. */
+/** Opens a regular file. Undefined if the path is not a file, or leads through a link. */
 async function openPlain(path: string): Promise<FileHandle | undefined> {
   if (!(await lstat(path).catch(() => undefined))?.isFile()) return undefined;
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => undefined);
@@ -70,7 +70,7 @@ async function openPlain(path: string): Promise<FileHandle | undefined> {
   return undefined;
 }
 
-/** Whole lines only: the program may be writing the next one. */
+/** Copies whole lines only: the program may be writing the next one. */
 async function copyLines(source: FileHandle, target: string, message: string): Promise<Outcome> {
   const { size } = await source.stat();
   const length = await findEndOfLines(source, size);
@@ -85,7 +85,7 @@ async function copyLines(source: FileHandle, target: string, message: string): P
   return search.isFound ? 'copied' : 'not_yet';
 }
 
-/** Whether a text is in a stream of bytes. */
+/** Searches for a text in a stream of bytes. */
 class Search {
   readonly #needle: Buffer;
   #rest = Buffer.alloc(0);

@@ -1,6 +1,6 @@
 import type { HomeLayout } from '../../launch/program-homes.ts';
 
-/** Where the claude program keeps its settings, and its login among them. */
+/** The files of the claude program in its home: settings and login. */
 export const homeLayout = {
   config: '.claude',
   login: '.credentials.json',

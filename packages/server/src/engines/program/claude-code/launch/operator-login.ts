@@ -3,16 +3,16 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { homeLayout } from './home-layout.ts';
 
-/** The login that the operator has for the program: what of it a program in a sandbox is given. */
+/** The operator's login of the program, and the parts of it that a program in a sandbox receives. */
 export interface OperatorLogin {
-  /** Where it is kept, if it is used and there. */
+  /** The file of the login; null if the login is not used or has no file. */
   readonly file: string | null;
   readonly variables: Readonly<Record<string, string>>;
-  /** Why there is none, if one is to be used. */
+  /** Why no login was found although one is to be used; null otherwise. */
   readonly problem: string | null;
 }
 
-/** The operator's login as a program can use it, or why it cannot. */
+/** Finds the operator's login, or says why a program cannot use it. */
 export function findOperatorLogin(
   environment: Readonly<Record<string, string | undefined>>,
   isUsed: boolean,
@@ -26,7 +26,7 @@ export function findOperatorLogin(
   return { file, variables, problem: `there is no login of Claude Code at ${path}: ${LOG_IN}` };
 }
 
-/** What `claude setup-token` gives. */
+/** The variable for the token that `claude setup-token` prints. */
 const TOKEN = 'CLAUDE_CODE_OAUTH_TOKEN';
 
 const LOG_IN = `log in with \`claude\`, or set ${TOKEN} to what \`claude setup-token\` gives`;

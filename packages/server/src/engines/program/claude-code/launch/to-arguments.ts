@@ -7,17 +7,17 @@ import { toSettings } from './to-settings.ts';
 import { TOOL_SERVER } from '../../mcp/server-names.ts';
 import { QUESTION_TOOL, type ToolPolicy, toQualified, toToolPolicy } from '../approvals/tool-policy.ts';
 
-/** What the command line of the program depends on. */
+/** The input of the program's command line. */
 export interface ArgumentOptions extends Pick<ProgramOptions, 'agent' | 'members' | 'resume' | 'forkAt' | 'settings'> {
-  /** 0: it starts no sub-agents. */
+  /** Maximum depth of sub-agents. 0: the agent cannot start sub-agents. */
   readonly depthMax?: number | undefined;
-  /** A file with what `toSettings` gives, and more; without one it is on the command line. */
+  /** A file with the result of `toSettings` and further settings; without it the result is on the command line. */
   readonly settingsFile?: string | undefined;
-  /** How the program reaches an MCP server, if not by the address that the definition names. */
+  /** Returns the URL by which the program reaches an MCP server, if it is not the URL of the definition. */
   readonly mcpUrlOf?: ((serverName: string) => string) | undefined;
 }
 
-/** The command line that makes the program what the agent's definition says. */
+/** The command line that configures the program as the agent's definition says. */
 export function toArguments(options: ArgumentOptions): string[] {
   const { agent, members, resume, forkAt, depthMax, settings = 'none', settingsFile, mcpUrlOf } = options;
   const policies = [agent, ...members].map(toToolPolicy);
@@ -26,14 +26,14 @@ export function toArguments(options: ArgumentOptions): string[] {
   const effort = agent.model.effort.type;
   return [
     ...always,
-    // By default none but ours: what users allow themselves is not what the definition allows.
+    // By default only the settings of this server: what users allow for themselves is not what the definition allows.
     '--setting-sources',
     settingSources[settings],
     '--settings',
     settingsFile ?? JSON.stringify(toSettings([agent, ...members], settings)),
     ...toTools(policies, members.length > 0, depthMax !== 0),
     ...(model === null ? [] : ['--model', model]),
-    // What definitions have if nothing was said is what the program has.
+    // The default of definitions is also the default of the program.
     ...(effort === 'high' ? [] : ['--effort', effort]),
     ...(Object.keys(servers).length === 0 ? [] : ['--mcp-config', JSON.stringify({ mcpServers: servers })]),
     ...(resume === null ? [] : ['--resume', resume]),
@@ -55,17 +55,17 @@ const always = [
   '--input-format',
   'stream-json',
   '--include-partial-messages',
-  // Our words come back when they are taken up: that is how it is known which turn they became part of.
+  // The program repeats each user message when a turn takes it, which shows the turn that the message belongs to.
   '--replay-user-messages',
   '--permission-prompt-tool',
   'stdio',
   '--permission-mode',
   'default',
-  // MCP servers are those of the definitions, whatever settings are loaded.
+  // Only the MCP servers of the definitions are used, whatever settings are loaded.
   '--strict-mcp-config',
 ];
 
-/** Those who may be delegated to, as the program wants to know them. */
+/** The roster in the format of the program. */
 export function toAgents(members: readonly AgentSnapshot[]): Record<string, ProgramAgent> {
   return Object.fromEntries(members.map((member) => [member.name, toAgent(member)]));
 }
@@ -83,7 +83,7 @@ function toAgent(member: AgentSnapshot): ProgramAgent {
   // Another model in the roster is passed on as it is: the endpoint of the program may have it.
   const model = id.startsWith(OWN_MODELS) ? toProgramModelName(id) : id;
   const custom = policy.customTools.map(({ name }) => toQualified(TOOL_SERVER, name));
-  // With servers of its own it is given everything, since what they have is known only later; calls are judged by us.
+  // An agent with MCP servers gets all tools, because the tools of its servers are known only later; this server checks each call.
   const isListed = policy.builtins !== undefined && member.mcp_servers.length === 0;
   return {
     description: member.description ?? `The agent ${member.name}.`,

@@ -1,18 +1,18 @@
 import { pickInherited, pickPlain, pickVariables, PROXIES, safeGit } from '../../launch/inherited-variables.ts';
 import type { ProgramHome } from '../../launch/program-homes.ts';
 
-/** What the environment of the program depends on. */
+/** The input of the program's environment. */
 export interface EnvironmentOptions {
-  /** What the server has. Almost nothing of it reaches the program: keys of models, clouds and databases are in it. */
+  /** The environment of the server. Few variables of it reach the program: it has keys of models, clouds and databases. */
   readonly inherited: Readonly<Record<string, string | undefined>>;
-  /** Further variables that the operator lets through by name. */
+  /** Names of further variables that the operator passes on. */
   readonly passed: readonly string[];
   readonly isSandboxed: boolean;
   readonly home: ProgramHome;
   readonly depthMax: number;
 }
 
-/** Everything that the program finds in its environment, except what the gateway adds. */
+/** The environment of the program, except the variables that the gateway adds. */
 export function toEnvironment(options: EnvironmentOptions): Record<string, string> {
   const { inherited, passed, isSandboxed, home, depthMax } = options;
   const names = [...MODELS, ...(home.type === 'operator' ? OPERATOR_HOME : [])];
@@ -20,21 +20,21 @@ export function toEnvironment(options: EnvironmentOptions): Record<string, strin
     ...pickInherited(inherited, { isSandboxed }),
     ...pickVariables(inherited, names),
     ...(home.type === 'own' ? { HOME: home.path, CLAUDE_CONFIG_DIR: `${home.path}/.claude` } : {}),
-    // A sandbox has a temporary directory of its own. Elsewhere the program leaves files behind, which go with the session.
+    // A sandbox has a temporary directory of its own. Elsewhere the program leaves files behind, which are deleted with the session.
     ...(home.type === 'own' && !isSandboxed ? { CLAUDE_CODE_TMPDIR: `${home.path}/tmp` } : {}),
     ...pickVariables(inherited, passed),
     ...quiet,
-    // Only newer releases know it; in older ones agents of agents can be made, and are shown.
+    // Only newer releases know this variable; in older ones agents can still start agents, and those are shown.
     CLAUDE_CODE_MAX_SUBAGENT_SPAWN_DEPTH: String(depthMax),
   };
 }
 
-/** What any program of this machine needs to run at all, for looking at one that is found. */
+/** The environment for inspecting an installed program: only the variables that it needs to run. */
 export function toPlainEnvironment(inherited: Readonly<Record<string, string | undefined>>): Record<string, string> {
   return { ...pickPlain(inherited), ...pickVariables(inherited, MODELS), ...quiet };
 }
 
-/** What decides whether the gateway can be used: where the program sends its requests, and how this server reaches others. */
+/** The variables that decide whether the gateway can be used: the program's endpoint, and the proxies of this server. */
 export function toGatewayVariables(
   inherited: Readonly<Record<string, string | undefined>>,
   passed: readonly string[],
@@ -42,7 +42,7 @@ export function toGatewayVariables(
   return pickVariables(inherited, [...PROXIES, ...passed]);
 }
 
-/** Which models the endpoint has; an endpoint of one's own knows others than the program does. */
+/** Variables that name the models of the endpoint, which may differ from the models that the program knows. */
 const MODELS = [
   'ANTHROPIC_MODEL',
   'ANTHROPIC_SMALL_FAST_MODEL',
@@ -54,7 +54,7 @@ const MODELS = [
 
 const OPERATOR_HOME = ['HOME', 'CLAUDE_CONFIG_DIR', 'USERPROFILE', 'APPDATA', 'LOCALAPPDATA', 'XDG_CONFIG_HOME'];
 
-/** It neither phones home nor renews itself while it works for us. */
+/** Disables telemetry and updates of the program, and sets it up for this server. */
 const quiet = {
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
   DISABLE_AUTOUPDATER: '1',
@@ -63,8 +63,8 @@ const quiet = {
   ...safeGit,
   // Makes the program report when it is idle.
   CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS: '1',
-  // It keeps what files were before each message, so that they can be rewound.
+  // The program keeps the state of files before each message, so that they can be rewound.
   CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING: '1',
-  // A call of a custom tool waits for people, who may take days: as long as a timer can.
+  // A custom tool call may wait for a person for days: this is the longest time of a timer.
   MCP_TOOL_TIMEOUT: '2147483647',
 };

@@ -3,7 +3,7 @@ import type { SettingsChoice } from '../../program.ts';
 import { TOOL_SERVER } from '../../mcp/server-names.ts';
 import { toQualified, toToolPolicy } from '../approvals/tool-policy.ts';
 
-/** Settings of ours. They have precedence over those of users and projects. */
+/** The settings of this server for the program. They have precedence over the settings of users and projects. */
 export interface OwnSettings {
   readonly permissions: { readonly allow: readonly string[]; readonly ask: readonly string[] };
   readonly disableAllHooks?: true;
@@ -14,17 +14,17 @@ export interface OwnSettings {
 }
 
 /**
- * Rules are for all agents of a process. So whatever one of them has to ask for, or may not have, is asked for by all, and the server
- * answers for those that may. An `ask` rule has precedence over any `allow` rule of a user or project.
+ * Rules apply to all agents of a process. If one agent needs an approval for a tool or may not use it, all agents request permission, and the server
+ * allows the call for agents that may use it. An `ask` rule has precedence over any `allow` rule of a user or project.
  */
 export function toSettings(agents: readonly AgentSnapshot[], settings: SettingsChoice): OwnSettings {
   const policies = agents.map(toToolPolicy);
   const builtins = policies.flatMap(({ asked, disabled }) => [...asked, ...disabled]);
-  // Without the settings of a user or project no rule allows them.
+  // Without the settings of a user or project, no rule allows the tools of MCP servers.
   const servers = settings === 'none' ? [] : agents.flatMap(listAskedServers);
   return {
     permissions: { allow: [`mcp__${TOOL_SERVER}`], ask: [...new Set([...builtins, ...servers])] },
-    // A hook for permission requests could give the approvals that the definition wants from people, and a helper is a
+    // A hook for permission requests could grant approvals that the definition requires from people, and a helper is a
     // command that runs without approval.
     ...(settings !== 'none' && needsApprovals(agents) ? { disableAllHooks: true, ...NO_HELPERS } : {}),
   };
@@ -32,7 +32,7 @@ export function toSettings(agents: readonly AgentSnapshot[], settings: SettingsC
 
 const NO_HELPERS = { apiKeyHelper: '', awsAuthRefresh: '', awsCredentialExport: '', otelHeadersHelper: '' } as const;
 
-/** Whether some call of some agent is for a person to approve, or is denied to one agent and not to another. */
+/** Whether a call of an agent needs the approval of a person, or is denied to one agent and allowed to another. */
 export function needsApprovals(agents: readonly AgentSnapshot[]): boolean {
   const policies = agents.map(toToolPolicy);
   const isDisabledForAll = (name: string) => policies.every(({ disabled }) => disabled.includes(name));
@@ -42,7 +42,7 @@ export function needsApprovals(agents: readonly AgentSnapshot[]): boolean {
   );
 }
 
-/** The MCP servers of which not every tool may be called without an approval, as rules name them. */
+/** The MCP servers with a tool that may not be called without an approval, by their names in rules. */
 function listAskedServers({ mcp_servers: servers, tools }: AgentSnapshot): string[] {
   const toolsets = tools.filter((tool): tool is McpToolset => tool.type === 'mcp_toolset');
   return servers.flatMap(({ name }) => {

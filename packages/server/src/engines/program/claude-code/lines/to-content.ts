@@ -10,13 +10,13 @@ export function toResultBlocks(content: unknown): ResultBlock[] {
     const block = record(value);
     if (block === undefined) return [];
     if (block['type'] === 'text') return [{ type: 'text', text: text(block['text']) ?? '' }];
-    // The wire has the same words for these.
+    // The wire format of these blocks is the same.
     if (block['type'] === 'image' || block['type'] === 'document') return [block as unknown as InputBlock];
     return [{ type: 'text', text: JSON.stringify(block) }];
   });
 }
 
-/** What is said to the program: blocks of the Messages API, which it passes on. */
+/** Input for the program: blocks of the Messages API, which the program passes on. */
 export function toWireBlocks(content: readonly InputBlock[]): WireBlock[] {
   return content.map((block) => ({ ...block }));
 }

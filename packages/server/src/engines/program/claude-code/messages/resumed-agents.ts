@@ -8,7 +8,7 @@ import { blocksOf } from '../transcript/silent-agent.ts';
  * and is continued while its process still has it: the result of the call is then the only line that reports the new run.
  */
 export class ResumedAgents {
-  /** Calls that send a message and have no result, and the message. */
+  /** Messages of calls that send one and have no result, by call id. */
   readonly #sent = new Map<string, string>();
 
   /** The lines to take in place of this one. */
@@ -19,7 +19,7 @@ export class ResumedAgents {
     return [line];
   }
 
-  /** The program wraps a message of a sub-agent in a tag. */
+  /** Replaces the prompt of the line by the message that was sent: the program wraps it in a tag if a sub-agent sent it. */
   #reported(line: StreamJsonMessage): StreamJsonMessage {
     const callId = text(line['tool_use_id']) ?? '';
     const prompt = this.#sent.get(callId);
@@ -55,7 +55,7 @@ export class ResumedAgents {
   }
 }
 
-/** Results of sub-agents are printed as text only. */
+/** Parses a result from its text: the program prints results of sub-agents as text only. */
 function parseResult(content: unknown): Record<string, unknown> | undefined {
   const [first] = blocksOf({ type: 'user', message: { content: content as never } });
   return parseLine(text(content) ?? text(first?.['text']) ?? '') ?? undefined;

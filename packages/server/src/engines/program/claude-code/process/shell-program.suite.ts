@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
 /**
- * A small program in place of the real one: it runs each message as a shell command and answers with its output. It
+ * A test program in place of the real one: it runs each message as a shell command and answers with its output. It
  * is a script with a Node of its own, like the program from npm.
  */
 export function writeShellProgram(): string {

@@ -3,25 +3,25 @@ import type { RandomText } from '../../../../../../../bench/random-text.ts';
 import type { AnswerEvent, GatewayEvent } from '../../gateway/events.ts';
 import { noUsage } from '../translate/usage.ts';
 
-/** One thing that a program does, on the channel on which the server sees it. */
+/** One step of a program, on the channel on which the server sees it. */
 export type SimulatedStep =
   | { readonly channel: 'gateway'; readonly event: GatewayEvent }
   | { readonly channel: 'stdout'; readonly line: StreamJsonMessage };
 
 export interface SimulatedRun {
-  /** In the order in which the program does them. The server may see the lines later. */
+  /** The steps in the order of the program. The server may see the lines later. */
   readonly steps: readonly SimulatedStep[];
   readonly agents: readonly SimulatedAgent[];
 }
 
 export interface SimulationOptions {
-  /** The lines of sub-agents name the agent, as 2.1.325 does, and not only the call that made it. */
+  /** The lines of sub-agents have the id of the agent, as in 2.1.325, and not only the id of the call that started it. */
   readonly hasAgentIds: boolean;
-  /** Texts of white space, which only the gateway sees. */
+  /** Responses contain texts of white space, which only the gateway sees. */
   readonly hasWhiteSpace: boolean;
 }
 
-/** A random run of a program: up to eight sub-agents with up to four answers of up to six blocks each. */
+/** A random run of a program: up to eight sub-agents with up to four responses of up to six blocks each. */
 export function simulateProgram(random: RandomText, options: SimulationOptions): SimulatedRun {
   const agents = Array.from({ length: random.pick([1, 2, 3, 8]) }, (_, at) => createAgent(random, at, options));
   const steps: SimulatedStep[] = [stdout({ type: 'system', subtype: 'init', session_id: 's', model: 'm' })];
@@ -43,9 +43,9 @@ export interface SimulatedAgent {
   readonly id: string;
   readonly callId: string;
   readonly steps: SimulatedStep[];
-  /** What its transcript has, in its order: texts, thinking, opaque blocks, calls. */
+  /** The content of the agent's transcript in order: texts, thinking, opaque blocks, calls. */
   readonly said: string[];
-  /** Every answer was streamed. Where one was not, the gateway cannot know that its lines are still to come. */
+  /** Every response was streamed. Without a stream the gateway cannot know that lines of a response are still to come. */
   isStreamed: boolean;
 }
 
@@ -63,7 +63,7 @@ function createAgent(random: RandomText, at: number, options: SimulationOptions)
   return agent;
 }
 
-/** One request and its answer, which may break off in a text, and the results of its calls. */
+/** One model request, its response, which may break off in a text, and the results of its calls. */
 function answer(
   random: RandomText,
   agent: SimulatedAgent,
@@ -76,7 +76,7 @@ function answer(
   const see = (event: AnswerEvent) => void steps.push({ channel: 'gateway', event: toGateway(id, messageId, event) });
   const results: (() => void)[] = [];
   see({ type: 'requested' });
-  // Not streamed: only the lines contain it.
+  // The content of a response without a stream is only in the lines.
   const isStreamed = random.next() > 0.05;
   agent.isStreamed &&= isStreamed;
   if (isStreamed) see({ type: 'begun', usage: noUsage });
@@ -103,7 +103,7 @@ function answer(
     const content = [{ type: 'tool_result', tool_use_id: toolId, content: 'ok', is_error: false }];
     const giveResult = () => print({ type: 'user', parent_tool_use_id: callId, message: { role: 'user', content } });
     if (kind !== 'call') continue;
-    // A tool may be done before the answer is.
+    // A tool may end before the response does.
     if (random.next() < 0.2) giveResult();
     else results.push(giveResult);
   }
@@ -124,7 +124,7 @@ function toText(random: RandomText, kind: Kind): string {
   return random.prose(1 + random.below(200), 0.3).trimStart() || 'x';
 }
 
-/** From one character at a time to all at once. A character is never cut in two. */
+/** Splits a text into pieces of one character up to the whole text. A character is never cut in two. */
 function cut(random: RandomText, text: string): string[] {
   const characters = Array.from(text);
   const size = random.pick([1, 2, 7, 50, Infinity]);

@@ -3,21 +3,21 @@ import { toSaidDigest } from '../../ended-conversation.ts';
 import { record, text } from '../../lines/values.ts';
 import { blocksOf } from './silent-agent.ts';
 
-/** A call that has made an agent, or may have made one. */
+/** A call that has started an agent, or may have started one. */
 export interface AgentCall {
   readonly callId: string;
   readonly agentName: string | null;
   readonly description: string | null;
 }
 
-/** Which agent made each call, and which agent each call has made. */
+/** Records which agent made each call, and which agent each call started. */
 export class AgentCalls {
   readonly #owners = new Map<string, string>();
   readonly #made = new Map<string, string>();
-  /** Calls that gave a prompt, oldest first, by the digest of that prompt and by call. */
+  /** Calls with a prompt, oldest first, by the digest of the prompt and by call. */
   readonly #byPrompt = new Map<string, Map<string, AgentCall>>();
 
-  /** The agent made the call. `input` is undefined if it is not known. */
+  /** Records that the agent made the call. `input` is undefined if it is not known. */
   own(callId: string, key: string, input?: unknown): void {
     this.#owners.set(callId, key);
     const given = record(input);
@@ -30,14 +30,14 @@ export class AgentCalls {
     this.#byPrompt.set(digest, calls.set(callId, { callId, agentName, description }));
   }
 
-  /** The agent made the calls of this record. */
+  /** Records that the agent made the calls of this transcript record. */
   ownAll(transcribed: StreamJsonMessage, key: string): void {
     for (const block of blocksOf(transcribed)) {
       if (block['type'] === 'tool_use') this.own(String(block['id']), key, block['input']);
     }
   }
 
-  /** A call makes one agent. False if it has made another one. */
+  /** Records that the call started the agent. False if the call has started another agent: each call starts one. */
   bind(callId: string, key: string): boolean {
     const made = this.#made.get(callId);
     this.#made.set(callId, made ?? key);
@@ -52,7 +52,7 @@ export class AgentCalls {
     return this.#made.get(callId);
   }
 
-  /** The oldest call that gave this prompt and has not made an agent. */
+  /** The oldest call with this prompt that has not started an agent. */
   findByPrompt(prompt: string): AgentCall | undefined {
     const calls = [...(this.#byPrompt.get(toSaidDigest('text', prompt))?.values() ?? [])];
     return calls.find(({ callId }) => !this.#made.has(callId));

@@ -5,7 +5,7 @@ import { openInside } from './open-inside.ts';
 
 /**
  * The transcript of the main agent: `<projects>/<project>/<conversation>.jsonl`, and how many bytes it has. Agents can write to
- * these directories, so that only a limited number of projects is looked into. Undefined if there is none.
+ * these directories, so only a limited number of projects is searched. Undefined if no transcript is found.
  */
 export async function findMainTranscript(
   projects: string,
@@ -15,7 +15,7 @@ export async function findMainTranscript(
   const directory = await opendir(projects).catch(() => undefined);
   if (directory === undefined) return undefined;
   let entriesLeft = programLimits.transcriptEntriesMax;
-  // The iterator closes the directory, also when it is left early.
+  // The iterator closes the directory, even if the loop ends early.
   for await (const project of directory) {
     if (entriesLeft-- <= 0) return undefined;
     if (!project.isDirectory()) continue;

@@ -12,8 +12,8 @@ export interface FoundTranscript {
 
 /**
  * The transcripts of all sub-agents of a conversation: `<projects>/<project>/<conversation>/subagents/agent-<id>.jsonl`,
- * and in folders below it for the agents of workflows. Links are not followed. Agents can write to these directories, so
- * that only `entriesMax` names of all of them are read.
+ * and in folders below it for the agents of workflows. Links are not followed. Agents can write to these directories:
+ * at most `entriesMax` names in all of them are read.
  */
 export async function findTranscripts(
   projects: string,
@@ -48,11 +48,11 @@ async function collect(folder: string, depth: number, search: Search): Promise<v
 /** `subagents/workflows/<run>` is the deepest folder that the program makes. */
 const FOLDERS_MAX = 3;
 
-/** The entries of a folder, until the search has read as many as it may. */
+/** The entries of a folder, up to the limit of the search. */
 async function* list(folder: string, search: Search): AsyncGenerator<Dirent> {
   const directory = await opendir(folder).catch(() => undefined);
   if (directory === undefined) return;
-  // The iterator closes the directory, also when it is left early.
+  // The iterator closes the directory, even if the loop ends early.
   for await (const entry of directory) {
     if (search.entriesLeft <= 0) return;
     search.entriesLeft--;

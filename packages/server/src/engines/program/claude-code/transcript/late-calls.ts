@@ -3,19 +3,19 @@ import { programLimits } from '../../limits.ts';
 import { calledBy } from '../lines/called-by.ts';
 import type { Cancel, Schedule } from '../../../../base/schedule.ts';
 
-/** Options of finding calls that no line has. */
+/** Options of finding custom tool calls that are in no line. */
 export interface LateCallsOptions {
   readonly schedule: Schedule;
   readonly isKnown: (callId: string) => boolean;
-  /** Reads the transcripts that may have the call by now. */
+  /** Reads the transcripts that may contain the call by now. */
   readonly look: (callId: string) => void;
-  /** No transcript has had the call for as long as the limit allows. */
+  /** Called when no transcript contains the call within the time limit. */
   readonly onMissing: (callId: string) => void;
 }
 
 /**
- * Custom tool calls of sub-agents whose lines the program does not print. The program requests their results and waits, without a
- * line that would be a reason to read the transcript: the transcripts are looked at until one has the call.
+ * Finds custom tool calls of sub-agents whose lines the program does not print. The program requests their results and waits, without a
+ * line that would be a reason to read the transcript: the transcripts are read again until one contains the call.
  */
 export class LateCalls {
   readonly #options: LateCallsOptions;
@@ -25,14 +25,14 @@ export class LateCalls {
     this.#options = options;
   }
 
-  /** The line was taken. */
+  /** Begins the search if the line requests the result of an unknown call. */
   take(line: StreamJsonMessage): void {
     const callId = calledBy(line);
     if (callId === undefined || this.#options.isKnown(callId) || this.#waiting.has(callId)) return;
     this.#wait(callId, programLimits.transcriptCallMs / programLimits.transcriptCallPollMs);
   }
 
-  /** No timer is left. */
+  /** Cancels all timers. */
   close(): void {
     for (const cancel of this.#waiting.values()) cancel();
     this.#waiting.clear();

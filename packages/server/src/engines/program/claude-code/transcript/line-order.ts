@@ -3,18 +3,18 @@ import { inBackground, reportAsWarning } from '../../../../base/in-background.ts
 
 /** Options of ordering lines. */
 export interface LineOrderOptions {
-  /** Takes what has to be taken before the line; undefined for almost every line. */
+  /** Takes the transcript records that precede the line; undefined for almost every line. */
   readonly before: (line: StreamJsonMessage) => Promise<void> | undefined;
   readonly take: (line: StreamJsonMessage) => void;
-  /** What had to be taken before a line could not be. The line is taken afterwards. */
+  /** Called when `before` rejects. The line is taken afterwards. */
   readonly onFailure: (error: unknown) => void;
-  /** Lines wait: the program should not write more of them. */
+  /** Called when lines begin to wait: the program should be paused. */
   readonly onHold: () => void;
-  /** No line waits any more. */
+  /** Called when no line waits any more. */
   readonly onRelease: () => void;
 }
 
-/** Keeps the lines of a program in their order while one of them waits for what is read from a transcript. */
+/** Keeps the lines of a program in their order while one of them waits for a read of a transcript. */
 export class LineOrder {
   readonly #options: LineOrderOptions;
   #waiting: (() => void)[] = [];
@@ -33,13 +33,13 @@ export class LineOrder {
     else this.#take(line);
   }
 
-  /** Runs `end` behind all lines, and behind what `before` still has to recover. */
+  /** Runs `end` after all lines, and after the promise of `before`. */
   end(before: () => Promise<void> | undefined, end: () => void): void {
     if (this.#isHeld) this.#waiting.push(() => this.#after(before(), end));
     else this.#after(before(), end);
   }
 
-  /** Takes what can be recovered now, behind the lines that wait and before those that follow. */
+  /** Runs `before` after the lines that wait and before the lines that follow. */
   recover(before: () => Promise<void> | undefined): void {
     this.end(before, () => {});
   }

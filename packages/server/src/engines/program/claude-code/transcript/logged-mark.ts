@@ -7,19 +7,19 @@ import { isOfAgent, type TranscriptItem, toTranscriptItem } from './transcript-i
 
 interface LoggedAgent {
   readonly key: string;
-  /** Null: the log does not know the agent. */
+  /** The content in the log; null if the log does not know the agent. */
   readonly logged: LoggedContent | null;
 }
 
-/** How far the log has a transcript. */
+/** The position up to which the log contains a transcript. */
 export interface LoggedMark {
-  /** Records up to the last one of which the log has anything. */
+  /** Number of records up to the last one that is in the log, completely or in part. */
   readonly records: number;
-  /** The message that this record is a part of, if the log has a call of that message. */
+  /** The id of the message of that last record, if the log has a call of the message. */
   readonly callingId: string | undefined;
 }
 
-/** Reads a transcript up to its end. Equal texts are distinguished by their number. */
+/** Reads a transcript to its end and finds the mark. Equal texts are distinguished by how often the log has them. */
 export async function findMark(file: TranscriptFile, { key, logged }: LoggedAgent): Promise<LoggedMark> {
   let mark: LoggedMark = { records: 0, callingId: undefined };
   if (logged === null) return mark;
@@ -29,7 +29,7 @@ export async function findMark(file: TranscriptFile, { key, logged }: LoggedAgen
     records++;
     if (!isOfAgent(transcribed, key === MAIN)) return 'continue';
     const items = blocksOf(transcribed).map(toTranscriptItem);
-    // Each of them counts, so none is left out.
+    // No early exit: `isLogged` counts each item.
     const known = items.filter((item) => item !== undefined && isLogged(item, logged, said));
     if (known.length === 0) return 'continue';
     const messageId = text(record(transcribed.message)?.['id']);
@@ -41,12 +41,12 @@ export async function findMark(file: TranscriptFile, { key, logged }: LoggedAgen
   return mark;
 }
 
-/** Results of calls that are made at once come in any order, so that one may be missing before what was logged. */
+/** Whether the log lacks an item. Results of concurrent calls come in any order, so a result may be missing before the mark. */
 export function isMissing(item: TranscriptItem, logged: LoggedContent | null, isBehindLog: boolean): boolean {
   if (logged === null) return true;
   if (item.type !== 'result') return isBehindLog && !(item.type === 'call' && logged.calls.has(item.callId));
   if (logged.results.has(item.callId)) return false;
-  // A program whose server is gone takes its open requests for denied.
+  // A program whose server has exited treats its open requests as denied.
   if (item.isError && logged.waiting.has(item.callId)) return false;
   return isBehindLog || logged.calls.has(item.callId);
 }

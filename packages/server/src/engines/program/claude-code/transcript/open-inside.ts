@@ -3,7 +3,7 @@ import { type FileHandle, open, readlink, realpath } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 
 /**
- * Opens a regular file below `root` for reading; undefined if there is none. The program's agents can write to that
+ * Opens a regular file below `root` for reading; undefined if the path is not one. The program's agents can write to that
  * directory, so a symbolic link, a pipe or a device in it must not lead the server to another file or block it.
  */
 export async function openInside(root: string, path: string): Promise<FileHandle | undefined> {
@@ -21,7 +21,7 @@ async function isRegular(file: FileHandle): Promise<boolean> {
   return (await file.stat()).isFile();
 }
 
-/** Linux names the opened file itself. Elsewhere its directory is resolved, which an agent could replace in between. */
+/** Whether the file is below `root`. Linux has the path of an open file. Elsewhere its directory is resolved, which an agent could replace first. */
 async function isInside(root: string, path: string, file: FileHandle): Promise<boolean> {
   const opened =
     process.platform === 'linux' ? readlink(join('/proc/self/fd', String(file.fd))) : realpath(dirname(path));

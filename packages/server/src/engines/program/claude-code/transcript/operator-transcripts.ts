@@ -5,11 +5,11 @@ import { record, text } from '../../lines/values.ts';
 
 /**
  * With the operator's own login and without the sandbox, the program keeps transcripts in the operator's configuration
- * directory. The conversations of each session are recorded, so that their transcripts are deleted with the session and
- * nothing else there is.
+ * directory. The conversations of each session are recorded, so that only their transcripts are deleted with the
+ * session.
  */
 export interface OperatorTranscripts {
-  /** `projects` is where the program writes the transcripts of conversations, in a folder for each directory it works in. */
+  /** Records a conversation. `projects` is the directory of transcripts, with one folder for each workspace. */
   add(sessionId: string, conversation: string, place: { projects: string; directory: string }): Promise<void>;
   /** Deletes the transcripts of all conversations of the session, and the record of them. */
   remove(sessionId: string): Promise<void>;
@@ -17,7 +17,7 @@ export interface OperatorTranscripts {
   list(): Promise<readonly string[]>;
 }
 
-/** Keeps its records in `directory`, which no agent in the sandbox can write to. */
+/** Stores the records in `directory`, which agents in the sandbox cannot write to. */
 export function createOperatorTranscripts(directory: string): OperatorTranscripts {
   const pathOf = (sessionId: string) => join(directory, `${sessionId}${SUFFIX}`);
   return {
@@ -41,10 +41,10 @@ export function createOperatorTranscripts(directory: string): OperatorTranscript
 
 const SUFFIX = '.jsonl';
 
-/** An id that is not one of a conversation could name a file that is not a transcript. */
+/** The form of a conversation id. Another value could be the path of a file that is not a transcript. */
 const CONVERSATION = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Only those in the folder of the session's workspace: a fork of the session may continue the same conversation elsewhere. */
+/** Deletes only transcripts in the folder of the session's workspace: a fork may continue the same conversation in another workspace. */
 async function removeTranscripts(line: string): Promise<void> {
   const recorded = parse(line);
   const [projects, project] = [text(recorded?.['projects']), text(recorded?.['project'])];
@@ -60,7 +60,7 @@ function parse(line: string): Record<string, unknown> | undefined {
   try {
     return record(JSON.parse(line));
   } catch {
-    // The server was killed while it wrote the line.
+    // The line is incomplete: the server was killed while writing it.
     return undefined;
   }
 }

@@ -1,16 +1,16 @@
 import { openInside } from './open-inside.ts';
 import { number, record, text } from '../../lines/values.ts';
 
-/** What the program wrote down about a sub-agent beside its transcript. */
+/** The metadata of a sub-agent, which the program writes beside its transcript. */
 export interface AgentMeta {
   readonly callId: string;
   readonly agentType: string | null;
   readonly description: string | null;
-  /** 1 for an agent of the main agent. */
+  /** The depth of the agent: 1 for an agent that the main agent started. */
   readonly depth: number;
 }
 
-/** Reads `agent-<id>.meta.json` beside a transcript. Undefined if there is none that names the call which made the agent. */
+/** Reads `agent-<id>.meta.json` beside a transcript. Undefined without a file that has the id of the call that started the agent. */
 export async function readAgentMeta(root: string, transcript: string): Promise<AgentMeta | undefined> {
   const file = await openInside(root, transcript.replace(/\.jsonl$/, '.meta.json'));
   if (file === undefined) return undefined;
@@ -23,12 +23,12 @@ export async function readAgentMeta(root: string, transcript: string): Promise<A
     const description = text(meta?.['description']) ?? null;
     return { callId, agentType, description, depth: number(meta?.['spawnDepth']) ?? 1 };
   } catch {
-    // Half a file, or not JSON: the program was killed while it wrote it.
+    // The file is incomplete or not JSON: the program was killed while writing it.
     return undefined;
   } finally {
     await file.close();
   }
 }
 
-/** The program writes some hundred bytes. */
+/** Bytes read of the file. The program writes some hundred bytes. */
 const META_BYTES_MAX = 64 * 1024;

@@ -7,11 +7,11 @@ export interface FirstRecord {
   readonly prompt: string | undefined;
   readonly agentId: string | undefined;
   readonly conversation: string | undefined;
-  /** When the record was written, in ms since 1970; `NaN` if it does not say so. */
+  /** When the record was written, in ms since 1970; `NaN` without a valid timestamp. */
   readonly at: number;
 }
 
-/** Undefined if the file has no whole record, or one that cannot be parsed. */
+/** Reads the first record. Undefined if the file has no complete record that can be parsed. */
 export async function readFirstRecord(root: string, path: string): Promise<FirstRecord | undefined> {
   let first: FirstRecord | undefined;
   await new TranscriptFile({ root, path, offset: 0 }).read((transcribed) => {

@@ -1,4 +1,4 @@
-/** Runs work, a limited number at a time; more waits for its turn. */
+/** Runs a limited number of tasks at a time; further tasks wait. */
 export class ReadSlots {
   #free: number;
   readonly #waiting: (() => void)[] = [];

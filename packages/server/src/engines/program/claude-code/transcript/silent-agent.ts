@@ -7,32 +7,32 @@ import type { TranscriptFile } from './transcript-file.ts';
 /** Why a transcript is not in the log, or not all of it. */
 export type TranscriptProblem = 'missing' | 'too_large' | 'record_too_large' | 'unreadable';
 
-/** A sub-agent that the program has announced, or the main agent, and what was read of its transcript. */
+/** A sub-agent that the program has announced, or the main agent, with the state of reading its transcript. */
 export class SilentAgent {
-  /** `main` for the main agent. */
+  /** The task id of the agent; `main` for the main agent. */
   readonly taskId: string;
-  /** The call that the lines of the agent belong to: the one that started it. Null for agents of workflows. */
+  /** The id of the call that started the agent, which its lines have too. Null for agents of workflows. */
   readonly callId: string | null;
   readonly conversation: string;
   isOpen = true;
-  /** The program prints lines of the agent, so that its transcript is not needed. */
+  /** The program prints lines of the agent, so its transcript is not needed. */
   hasLines = false;
   file: TranscriptFile | undefined;
-  /** What the agent was given first, as long as no line has it. */
+  /** The first prompt of the agent, until a line contains it. */
   prompt: string | undefined;
-  /** Its prompt or its first line was read. */
+  /** The prompt or the first line of the agent was read. */
   hasBegun = false;
-  /** What is wrong with its transcript and was not reported yet, and what was. */
+  /** Problems of the transcript that were not reported yet, and problems that were. */
   readonly #problems = new Set<TranscriptProblem>();
   readonly #reported = new Set<TranscriptProblem>();
   #blocks = 0;
-  /** Calls that the agent has made, and those of them without a result. */
+  /** Calls that the agent has made, and calls without a result. */
   readonly calls = new Set<string>();
   readonly #openCalls = new Set<string>();
   #stopReason: string | undefined;
-  /** Messages that were sent to the agent while it works, and that it has not received as far as was read. */
+  /** Number of messages that were sent to the running agent and were not found in its transcript yet. */
   awaited = 0;
-  /** The last message of a model of which a line came while a message to the agent was awaited. */
+  /** The id of the newest model message that had a line while a message to the agent was awaited. */
   answeredId: string | undefined;
 
   constructor(taskId: string, callId: string | null, conversation: string) {
@@ -41,22 +41,22 @@ export class SilentAgent {
     this.conversation = conversation;
   }
 
-  /** The last message in the transcript says that the agent has nothing more to do. */
+  /** Whether the last message in the transcript ends the agent's run: it has a stop reason and no open calls. */
   get isFinished(): boolean {
     return this.#openCalls.size === 0 && this.#stopReason !== undefined && this.#stopReason !== 'tool_use';
   }
 
-  /** A call has no result yet, so that more will be written. */
+  /** Whether a call has no result yet, so more records will follow. */
   get isCalling(): boolean {
     return this.#openCalls.size > 0;
   }
 
-  /** The transcript has more than is read of one. */
+  /** Whether the transcript is longer than the limits of reading one. */
   get isCut(): boolean {
     return this.#blocks > programLimits.transcriptBlocksMax || this.file?.isCut === true;
   }
 
-  /** The run is over. An agent that has ended keeps nothing in memory that it could have made large. */
+  /** Ends the run. Everything that the agent could have made large is dropped from memory. */
   end(): void {
     this.isOpen = false;
     this.awaited = 0;
@@ -65,7 +65,7 @@ export class SilentAgent {
     this.#openCalls.clear();
   }
 
-  /** A further run begins. */
+  /** Begins a further run. */
   restart(): void {
     this.isOpen = true;
     this.awaited = 0;
@@ -74,7 +74,7 @@ export class SilentAgent {
     this.#stopReason = undefined;
   }
 
-  /** A call that the program asked about: its result is expected in the transcript. */
+  /** Adds a call for which the program requested permission: its result is expected in the transcript. */
   expect(callId: string): void {
     this.calls.add(callId);
   }
@@ -83,7 +83,7 @@ export class SilentAgent {
     if (!this.#reported.has(problem)) this.#problems.add(problem);
   }
 
-  /** Problems that are to be reported now: each once in a run. */
+  /** Returns the problems to report now. Each problem is reported once in a run. */
   takeProblems(): readonly TranscriptProblem[] {
     const problems = [...this.#problems];
     for (const problem of problems) this.#reported.add(problem);
@@ -91,9 +91,9 @@ export class SilentAgent {
     return problems;
   }
 
-  /** The record as a line, if it is a message that the agent received while it worked: the program prints none. */
+  /** The line for a record, if the record is a message that the agent received while running: the program prints no line for it. */
   toMessage(transcribed: StreamJsonMessage): StreamJsonMessage | undefined {
-    // Agents can write to their transcripts: one that was sent no message receives none.
+    // Agents can write to their transcripts: a record is accepted only if a message was sent.
     const received = this.awaited === 0 ? undefined : receivedIn(transcribed);
     if (received === undefined) return undefined;
     this.awaited--;
@@ -103,7 +103,7 @@ export class SilentAgent {
     return { type: 'user', message, ...about, ...(uuid !== undefined && { uuid }), is_thread_message: true };
   }
 
-  /** The next record of the transcript as the line that the program would have printed for it, if it would have. */
+  /** Takes the next record of the transcript. Returns the line that the program would have printed for it, if any. */
   add(transcribed: StreamJsonMessage): StreamJsonMessage | undefined {
     if (blocksOf(transcribed).length > programLimits.transcriptRecordBlocksMax) {
       this.problem('record_too_large');
@@ -128,7 +128,7 @@ export class SilentAgent {
     return line;
   }
 
-  /** Agents can write to their transcripts, so a line names this agent only, and holds results of its own calls only. */
+  /** Builds the line of a record. Agents can write to their transcripts, so a line names this agent only, and has results of its own calls only. */
   #toLine({ type, message, uuid, timestamp, ...fields }: StreamJsonMessage): StreamJsonMessage | undefined {
     const said = record(message);
     if ((type !== 'assistant' && type !== 'user') || said === undefined) return undefined;
@@ -152,17 +152,17 @@ export class SilentAgent {
   }
 }
 
-/** The text of a message from another agent, which the program adds to a request of an agent that works. */
+/** The text of a message from another agent, which the program adds to a model request of a running agent. */
 function receivedIn({ type, attachment }: StreamJsonMessage): string | undefined {
   const queued = type === 'attachment' ? record(attachment) : undefined;
   const origin = queued?.['type'] === 'queued_command' ? record(queued['origin']) : undefined;
-  // A sub-agent that sends is a peer, and the program wraps its message in a tag.
+  // A sending sub-agent is a `peer`; `body` has its message without the tag that the program adds.
   if (origin?.['kind'] === 'peer') return text(origin['body']);
   if (queued === undefined || origin?.['kind'] !== 'coordinator') return undefined;
   return promptOf({ type: 'user', message: { content: queued['prompt'] as never } });
 }
 
-/** What has a kind, and, if it is a call, an id. */
+/** Whether a content block has a type and, if it is a call, an id of allowed length. */
 function isOfInterest(value: unknown): boolean {
   const block = record(value);
   if (text(block?.['type']) === undefined) return false;
@@ -171,7 +171,7 @@ function isOfInterest(value: unknown): boolean {
   );
 }
 
-/** What a record of a transcript says to its agent. */
+/** The text of a transcript record, such as the prompt of its agent. */
 export function promptOf(line: StreamJsonMessage): string | undefined {
   const content = record(line.message)?.['content'];
   if (typeof content === 'string') return content;

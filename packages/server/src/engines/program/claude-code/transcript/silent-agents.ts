@@ -7,39 +7,39 @@ import { blocksOf, SilentAgent, type TranscriptProblem } from './silent-agent.ts
 import { TranscriptFile } from './transcript-file.ts';
 import { isThere, type Wanted } from './wanted.ts';
 
-/** Options of reading agents whose text is not in the output. */
+/** Options of reading agents whose text is not in the program's output. */
 export interface SilentAgentsOptions {
   /** The directory `projects` of the program's configuration. */
   readonly projects: string;
   readonly schedule: Schedule;
-  /** How long the transcripts of earlier processes are, by agent: that much of them is in the log already. */
+  /** Bytes of transcripts that earlier processes wrote, by agent: these bytes are in the log already. */
   readonly sizes: ReadonlyMap<string, number>;
-  /** Takes a line that the program has not printed. No more is read until the promise resolves, if there is one. */
+  /** Takes a line that the program has not printed. If it returns a promise, reading continues when the promise resolves. */
   readonly take: (line: StreamJsonMessage, bytes: number) => Promise<void> | undefined;
-  /** The log has not all of the transcript of a sub-agent. */
+  /** Called when the log does not get all of a sub-agent's transcript. */
   readonly onProblem: (taskId: string, problem: TranscriptProblem) => void;
 }
 
 /**
- * Sub-agents whose lines the program does not print: 2.1.197 prints none of agents of agents. What they said and did is read
- * from their transcripts when they make progress, when they need an approval and when they end. So is, of all sub-agents, what
- * the program adds to their requests while they work: messages of the agent that delegates.
+ * Sub-agents whose lines the program does not print: 2.1.197 prints no lines of agents of agents. Their text and calls are read
+ * from their transcripts when they make progress, when they need an approval and when they end. Messages of the delegating agent, which
+ * the program adds to model requests of running sub-agents, are read from the transcripts of all sub-agents.
  */
 export class SilentAgents {
   readonly #options: SilentAgentsOptions;
   readonly #agents = new Map<string, SilentAgent>();
   readonly #byCall = new Map<string, SilentAgent>();
-  /** Calls that are known, and whether the main agent made them. */
+  /** Known calls, each with whether the main agent made it. */
   readonly #calls = new Map<string, boolean>();
   #isStopped = false;
-  /** When the last agents were stopped. */
+  /** When the newest group of agents was stopped, in ms since 1970. */
   #stoppedAt = 0;
 
   constructor(options: SilentAgentsOptions) {
     this.#options = options;
   }
 
-  /** Takes what has to be taken before the line, if there may be anything. */
+  /** Takes the transcript records that precede the line; undefined if none are needed. */
   before(line: StreamJsonMessage): Promise<void> | undefined {
     this.#note(line);
     if (line.type === 'result') return this.rest();
@@ -62,7 +62,7 @@ export class SilentAgents {
     return this.#recover(agent, { type: 'end', isCompleted: status === 'completed' });
   }
 
-  /** A message that was sent to the agent, and that no line has, may have become part of this request. */
+  /** Whether a message was sent to the agent that is in no line yet: the agent's current model request may contain it. */
   isAwaiting(taskId: string): boolean {
     return (this.#agents.get(taskId)?.awaited ?? 0) > 0;
   }
@@ -75,7 +75,7 @@ export class SilentAgents {
     return this.#receive(agent, text(line.uuid) ?? null);
   }
 
-  /** Takes what the agent received up to the record of a line, which the program writes with a delay; null: what is there now. */
+  /** Takes messages that the agent received before the record `uuid`, which the program writes with a delay; null: all messages written so far. */
   async #receive(agent: SilentAgent, uuid: string | null): Promise<void> {
     const { transcriptWaitMs: waitMs, transcriptPollMs: pollMs } = programLimits;
     const until = Date.now() + waitMs;
@@ -92,26 +92,26 @@ export class SilentAgents {
     }
   }
 
-  /** The lines of a workflow have only the beginning of the prompt of each agent. */
+  /** Reads the prompt of an agent of a workflow: the lines of the workflow have only the beginning of it. */
   async #begin(agent: SilentAgent, line: StreamJsonMessage): Promise<void> {
-    // The agent has a thread from this line on, and what it has done by now follows with the next one.
+    // The thread of the agent opens with this line. Content that is written by now follows with the next line.
     await this.#recover(agent, { type: 'prompt' });
     line['prompt'] = agent.prompt ?? line['prompt'];
     agent.prompt = undefined;
   }
 
-  /** What there is of agents that have not ended: the turn is over, or the program. */
+  /** Reads all that is written of agents that have not ended, because the turn or the program has ended. */
   rest(): Promise<void> | undefined {
     const open = [...this.#agents.values()].filter((agent) => this.#isSilent(agent));
     return open.length === 0 ? undefined : this.#recoverAll(open);
   }
 
-  /** A line or a transcript had the call. */
+  /** Whether a line or a transcript contained the call. */
   isKnown(callId: string): boolean {
     return this.#calls.has(callId);
   }
 
-  /** What agents have written by now, if one of them may have made this call, which no line has. */
+  /** Reads the transcripts of agents that may have made this call, which is in no line. */
   look(callId: string): Promise<void> | undefined {
     if (this.isKnown(callId)) return undefined;
     const open = [...this.#agents.values()].filter((agent) => this.#isSilent(agent));
@@ -126,7 +126,7 @@ export class SilentAgents {
     }
   }
 
-  /** The program has ended: nothing is waited for any more. */
+  /** Stops waiting for records, because the program has ended. */
   stop(): void {
     this.#isStopped = true;
   }
@@ -169,7 +169,7 @@ export class SilentAgents {
     return this.#agents.get(text(taskId) ?? '');
   }
 
-  /** The lines of an agent of the main agent are printed, if only later. */
+  /** Whether the program prints no lines of the agent. Lines of an agent that the main agent started are printed, possibly later. */
   #isSilent({ isOpen, hasLines, callId }: SilentAgent): boolean {
     return isOpen && !hasLines && (callId === null || this.#calls.get(callId) !== true);
   }
@@ -181,7 +181,7 @@ export class SilentAgents {
     }
   }
 
-  /** The program writes transcripts with a delay, so that one may have to be read several times. */
+  /** Reads a transcript until it contains what is wanted. The program writes it with a delay, so it may have to be read several times. */
   async #recover(agent: SilentAgent, wanted: Wanted): Promise<void> {
     const startedAt = Date.now();
     const since = wanted.type === 'end' && !wanted.isCompleted ? this.#beginStop() : startedAt;
@@ -198,7 +198,7 @@ export class SilentAgents {
     }
     if (wanted.type === 'end' && wanted.isCompleted && agent.file === undefined) agent.problem('missing');
     if (wanted.type === 'end' && agent.file?.isReadable === false) agent.problem('unreadable');
-    // Before the line that begins the agent there is no thread to report on.
+    // Before the line that starts the agent, no thread exists to report on.
     if (wanted.type !== 'prompt') this.#report(agent);
     if (wanted.type === 'end') agent.end();
   }
@@ -211,15 +211,15 @@ export class SilentAgents {
     for (const problem of agent.takeProblems()) this.#options.onProblem(agent.taskId, problem);
   }
 
-  /** Agents that are stopped together are waited for together. */
+  /** The time at which the wait for stopped agents began. Agents that are stopped together share one wait. */
   #beginStop(): number {
     if (Date.now() - this.#stoppedAt > 2 * programLimits.transcriptStoppedMs) this.#stoppedAt = Date.now();
     return this.#stoppedAt;
   }
 
   /**
-   * The agent that started this one may be silent too, and then only its transcript has the call that did. Those whose own call is
-   * not known wait for it: their lines would open them below another agent.
+   * Reads the transcripts that may contain the call that started this agent: its parent may be silent too. Agents whose own call is
+   * not known yet are skipped, because their lines would open them below the wrong agent.
    */
   async #readParent(agent: SilentAgent): Promise<void> {
     const read = new Set<SilentAgent>();
@@ -235,7 +235,7 @@ export class SilentAgents {
     return this.#isMade(agent) || this.#othersOf(agent).length === 0;
   }
 
-  /** Agents of workflows have no call that could be waited for. */
+  /** Whether the call that started the agent is known. Agents of workflows have no such call. */
   #isMade({ callId }: SilentAgent): boolean {
     return callId === null || this.#calls.has(callId);
   }
@@ -255,7 +255,7 @@ export class SilentAgents {
     });
   }
 
-  /** Never rejects: a failure is a problem of the transcript, and the thread of the agent goes on. */
+  /** Never rejects: a failure is reported as a problem of the transcript, and the thread of the agent continues. */
   async #read(agent: SilentAgent, toLine: ToLine): Promise<void> {
     try {
       agent.file ??= await this.#open(agent);
@@ -282,7 +282,7 @@ export class SilentAgents {
     return this.#options.take(line, bytes);
   }
 
-  /** Whether the record is the report of an agent that has not ended as far as was read. */
+  /** Whether the record is the report of an agent that still counts as running. */
   #isEarly({ calls }: SilentAgent, transcribed: StreamJsonMessage): boolean {
     return blocksOf(transcribed).some(({ tool_use_id: id }) => {
       const callId = text(id);
@@ -298,15 +298,15 @@ export class SilentAgents {
   }
 }
 
-/** A record of a transcript as the line to take for it, if there is one; `refuse`: nothing is read from there on. */
+/** Converts a transcript record to a line, if it has one; `refuse`: reading ends before this record. */
 type ToLine = (transcribed: StreamJsonMessage) => StreamJsonMessage | 'refuse' | undefined;
 
-/** How much a read takes: the prompt, what is due before agents that still run have reported, or all there is. */
+/** The part to read: the prompt, records before the first report of a running agent, or all records. */
 type Part = 'prompt' | 'due' | 'all';
 
 const PARTS = { prompt: 'prompt', now: 'due', call: 'all', end: 'all' } as const satisfies Record<Wanted['type'], Part>;
 
-/** How a task line says that its agent has ended; undefined if it does not. */
+/** The status with which a task line ends its agent; undefined if the agent has not ended. */
 function endOf(line: StreamJsonMessage): string | undefined {
   if (line.subtype === 'task_notification') return text(line['status']);
   const status = line.subtype === 'task_updated' ? text(record(line['patch'])?.['status']) : undefined;
@@ -315,7 +315,7 @@ function endOf(line: StreamJsonMessage): string | undefined {
     : undefined;
 }
 
-/** The agent to which a message is to be delivered when it makes its next request. */
+/** The agent that receives a message with its next model request. */
 function receiverOf(line: StreamJsonMessage): string | undefined {
   const sent = record(line['tool_use_result']);
   return sent?.['success'] === true && typeof sent['message'] === 'string'

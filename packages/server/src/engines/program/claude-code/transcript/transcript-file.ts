@@ -12,26 +12,26 @@ export interface TranscriptFileOptions {
   /** The directory that the file must be in. */
   readonly root: string;
   readonly path: string;
-  /** Where reading begins: behind what an earlier process of the program wrote. */
+  /** The byte at which reading begins: the end of what an earlier process of the program wrote. */
   readonly offset: number;
 }
 
-/** After a record: read on, end this read behind the record, or end it before the record and read that again next time. */
+/** The decision after a record: continue, end this read after the record, or end it before the record and read the record again next time. */
 export type Verdict = 'continue' | 'stop' | 'refuse';
 
 /** Takes one record of a transcript and decides whether to read on. */
 export type TakeRecord = (transcribed: StreamJsonMessage, bytes: number) => Verdict;
 
 /**
- * A transcript that the program appends to, and that its agent can write to as well. Records are handed on one by one, in
- * slices of the event loop, and nothing of the file is kept between two reads.
+ * A transcript that the program appends to, and that its agent can write to as well. Records are passed on one by one, in
+ * slices of the event loop, and no content of the file is kept between two reads.
  */
 export class TranscriptFile {
   readonly #options: TranscriptFileOptions;
   #offset: number;
   #lines = 0;
   #changedAt = 0;
-  /** The size of the file when all of it was read; undefined if the last read ended before. */
+  /** The size of the file when all of it was read; undefined if the last read did not reach the end. */
   #sizeRead: number | undefined;
   #isSkipping = false;
   #isCut = false;
@@ -48,17 +48,17 @@ export class TranscriptFile {
     return this.#changedAt;
   }
 
-  /** The file has more bytes or lines than are read. */
+  /** Whether the file has more bytes or lines than the limits of reading. */
   get isCut(): boolean {
     return this.#isCut;
   }
 
-  /** False if the last read could not open the file: it is not a regular file inside the directory, or not ours to read. */
+  /** False if the last read could not open the file: it is not a regular file inside the directory, or not readable for this server. */
   get isReadable(): boolean {
     return this.#isReadable;
   }
 
-  /** Records with too many bytes, JSON values or levels, which were not parsed. */
+  /** Number of records that were not parsed because of too many bytes, JSON values or levels. */
   get skipped(): number {
     return this.#skipped;
   }
@@ -83,7 +83,7 @@ export class TranscriptFile {
     }
   }
 
-  /** True if the end of the file was reached. */
+  /** Reads the file in pieces. True if the end of the file was reached. */
   async #readPieces(file: FileHandle, take: TakeRecord): Promise<boolean> {
     for (let length = PIECE_BYTES; ; ) {
       const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(length), 0, length, this.#offset);
@@ -100,7 +100,7 @@ export class TranscriptFile {
     }
   }
 
-  /** False if reading ends before the end of the piece. */
+  /** Takes the lines of a piece. False if reading ends before the end of the piece. */
   async #takeLines(piece: Buffer, take: TakeRecord): Promise<boolean> {
     let start = 0;
     for (let end = piece.indexOf(LF); end !== -1; end = piece.indexOf(LF, start)) {
@@ -141,7 +141,7 @@ export class TranscriptFile {
     return this.#isCut;
   }
 
-  /** The line is longer than a record may be, and its end was not found yet. */
+  /** Skips bytes of a line that is longer than the limit and whose end was not found yet. */
   #skip(bytes: number): void {
     if (!this.#isSkipping) this.#skipped++;
     this.#isSkipping = true;
@@ -152,8 +152,8 @@ export class TranscriptFile {
 const LF = 0x0a;
 const PIECE_BYTES = 256 * 1024;
 
-/** Used within one turn of the event loop. */
+/** Shared by all reads: each use ends within one turn of the event loop. */
 const gauge = new JsonGauge();
 
-/** Of the whole process: each read has a piece of a file, or one long line, in memory. */
+/** Limits concurrent reads of the whole process: each has a piece of a file, or one long line, in memory. */
 const slots = new ReadSlots(programLimits.transcriptReadsMax);

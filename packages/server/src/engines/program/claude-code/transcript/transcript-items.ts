@@ -3,13 +3,13 @@ import { toSaidDigest } from '../../ended-conversation.ts';
 import { record, text } from '../../lines/values.ts';
 import { blocksOf } from './silent-agent.ts';
 
-/** What a record of a transcript has that a log has too. */
+/** An item of a transcript record that a log has too. */
 export type TranscriptItem =
   | { readonly type: 'said'; readonly digest: string }
   | { readonly type: 'call'; readonly callId: string }
   | { readonly type: 'result'; readonly callId: string; readonly isError: boolean };
 
-/** The item that a content block of a record is; undefined for what no log has. */
+/** The item of a content block; undefined for a block that no log has. */
 export function toTranscriptItem(block: Readonly<Record<string, unknown>>): TranscriptItem | undefined {
   switch (block['type']) {
     case 'tool_use':
@@ -27,7 +27,7 @@ export function toTranscriptItem(block: Readonly<Record<string, unknown>>): Tran
   }
 }
 
-/** Whether a record is said or done by the agent: not the program's words about a failed request, or where no model was asked. */
+/** Whether a record is from the agent itself, not a text of the program about a failed request or a turn without a model request. */
 export function isOfAgent(transcribed: StreamJsonMessage, isMain: boolean): boolean {
   if (transcribed['isApiErrorMessage'] === true || (isMain && transcribed['isSidechain'] === true)) return false;
   if (transcribed.type === 'user') return blocksOf(transcribed).some(({ type }) => type === 'tool_result');
@@ -36,7 +36,7 @@ export function isOfAgent(transcribed: StreamJsonMessage, isMain: boolean): bool
   return record(transcribed.message)?.['model'] !== '<synthetic>' || first?.['text'] !== NOTHING_SAID;
 }
 
-/** Whether a record is something that was said to the agent: another run of it begins, or a turn. */
+/** Whether a record is input for the agent, which begins a run or a turn. */
 export function isPrompt(transcribed: StreamJsonMessage): boolean {
   return transcribed.type === 'user' && !blocksOf(transcribed).some(({ type }) => type === 'tool_result');
 }

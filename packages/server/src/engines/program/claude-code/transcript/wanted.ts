@@ -1,11 +1,11 @@
 import { programLimits } from '../../limits.ts';
 import type { SilentAgent } from './silent-agent.ts';
 
-/** How much of a transcript is waited for. */
+/** The part of a transcript that a read waits for. */
 export type Wanted =
   /** Its first record, which has the prompt. */
   | { readonly type: 'prompt' }
-  /** What is there now. */
+  /** All that is written now. */
   | { readonly type: 'now' }
   /** The transcript up to this call. */
   | { readonly type: 'call'; readonly callId: string }
@@ -14,12 +14,12 @@ export type Wanted =
 
 /** A wait for the transcript of an agent. */
 export interface WaitState {
-  /** When the wait began: the program writes its last records with a delay. */
+  /** When the wait began, in ms since 1970: the program writes its last records with a delay. */
   readonly since: number;
   readonly hasCall: (callId: string) => boolean;
 }
 
-/** Whether what is wanted of the transcript of an agent has been read. */
+/** Whether the wanted part of an agent's transcript was read. */
 export function isThere(agent: SilentAgent, wanted: Wanted, { since, hasCall }: WaitState): boolean {
   if (wanted.type === 'now' || agent.isCut) return true;
   if (wanted.type === 'prompt') return agent.hasBegun;

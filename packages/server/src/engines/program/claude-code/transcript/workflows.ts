@@ -3,7 +3,7 @@ import { programLimits } from '../../limits.ts';
 import type { Cancel, Schedule } from '../../../../base/schedule.ts';
 import { record, text } from '../../lines/values.ts';
 
-/** How agents of workflows are called whose script names no type. */
+/** The type of workflow agents for which the script does not name one. */
 export const WORKFLOW_AGENT = 'workflow-subagent';
 
 /** Options of reading workflows. */
@@ -25,11 +25,11 @@ interface WaitingRequest {
  */
 export class Workflows {
   readonly #options: WorkflowsOptions;
-  /** Workflows that run, and their agents: whether each has ended. */
+  /** Running workflows, and for each of their agents whether it runs. */
   readonly #running = new Map<string, Map<string, { isOpen: boolean }>>();
   /** Other tasks that lines have announced. */
   readonly #tasks = new Set<string>();
-  /** Permission requests of agents that no line has listed yet, by their ids. */
+  /** Permission requests of agents that no line has listed yet, by request id. */
   readonly #waiting = new Map<string, WaitingRequest>();
 
   constructor(options: WorkflowsOptions) {
@@ -59,7 +59,7 @@ export class Workflows {
     return [...open, line, ...this.#releaseAll()];
   }
 
-  /** The task by which the program stops an agent: agents of a workflow stop with the workflow. */
+  /** The task to stop for an agent: agents of a workflow stop with the workflow. */
   taskOf(taskId: string): string {
     return [...this.#running].find(([, agents]) => agents.has(taskId))?.[0] ?? taskId;
   }
@@ -70,7 +70,7 @@ export class Workflows {
     if (this.#tasks.size > programLimits.transcriptFilesMax && oldest !== undefined) this.#tasks.delete(oldest);
   }
 
-  /** No timer is left. */
+  /** Cancels all timers. */
   close(): void {
     this.#releaseAll();
   }
@@ -96,7 +96,7 @@ export class Workflows {
     });
   }
 
-  /** A request may come before the line that lists its agent, and then waits for it: it would have no thread. */
+  /** Holds a permission request that comes before the line that lists its agent, because it would have no thread. */
   #holdRequest(line: StreamJsonMessage): boolean {
     const agentId = text(record(line['request'])?.['agent_id']);
     const requestId = text(line['request_id']);

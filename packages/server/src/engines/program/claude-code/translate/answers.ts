@@ -12,27 +12,27 @@ import { record, text } from '../../lines/values.ts';
 
 interface AnsweredThread {
   open: OpenAnswer | undefined;
-  /** The request of the gateway that the open answer belongs to. */
+  /** The id of the gateway's request that returned the open response. */
   requestId: string | undefined;
-  /** The message of the last answer, if its lines came before the gateway saw it: where they end, only a line of the next says. */
+  /** The message id of the last response, if its lines came before the gateway's events: only a line of the next response shows that it has ended. */
   printedId: string | undefined;
   readonly held: HeldAnswers;
 }
 
-/** What decides whether the gateway may be followed. */
+/** The state that decides whether events of the gateway may be emitted. */
 export interface TapState {
-  /** The thread was emitted, and has not ended since. */
+  /** The thread was opened, and has not ended since. */
   readonly isRunning: boolean;
-  /** A call of the thread has no result yet, so its next answer is not due. */
+  /** Whether a call of the thread has no result yet, so its next response is not due. */
   readonly isCalling: () => boolean;
-  /** The reader cannot follow at the moment. */
+  /** The queue of the reader is full. */
   readonly isFull: boolean;
 }
 
 /**
- * The open answer of each thread, and the model request that it belongs to. Lines and the gateway are matched here: the gateway
- * is ahead of the lines, so an answer that it sees is held until the one before is whole and the results of its calls were
- * emitted. Once a line names an answer, the thread has got there whatever came before.
+ * The open response of each thread, and its model request. Lines and gateway events are matched here: the gateway
+ * is ahead of the lines, so a response that it sees is held until the previous response is complete and the results of its calls were
+ * emitted. A line of a response opens it, whatever came before.
  */
 export class Answers {
   readonly #threads = new Map<string, AnsweredThread>();
@@ -42,12 +42,12 @@ export class Answers {
     this.#usage = new RequestUsage({ isResumed });
   }
 
-  /** The answer that the thread is being given. */
+  /** The open response of the thread. */
   openOf(key: string): OpenAnswer | undefined {
     return this.#threads.get(key)?.open;
   }
 
-  /** Before the content of a line: the request that the line begins. */
+  /** Called before the content of a line is taken. Returns the events of the model request that the line begins. */
   before(key: string, line: StreamJsonMessage): ProgramEvent[] {
     const event = record(line['event']);
     const isStart = line.type === 'stream_event' && event?.['type'] === 'message_start';
@@ -55,14 +55,14 @@ export class Answers {
     const message = record(isStart ? event['message'] : line['message']);
     const messageId = text(message?.['id']);
     const model = text(message?.['model']) ?? 'unknown';
-    // The program's own words are not an answer of a model.
+    // A text of the program itself is not a response of a model.
     if (messageId === undefined || model === OWN_WORDS) return [];
     const thread = this.#thread(key);
     if (!isStart && this.#isKnown(thread, key, messageId)) return [];
     const held = thread.held.takeUntil(messageId);
     if (held !== undefined) return this.#openHeld(key, held, false);
     if (!isStart) thread.printedId = messageId;
-    // Messages of a thread do not interleave, so an answer without a line comes after all others: the line is of one before it.
+    // Messages of a thread do not interleave, so an open response without a line is the newest: this line belongs to an earlier response.
     if (thread.open?.source === 'gateway' && !thread.open.isPrinted && !thread.open.isFailed) return [];
     const source = isStart ? 'stream' : 'lines';
     const stopReason = text(message?.['stop_reason']) ?? null;
@@ -70,12 +70,12 @@ export class Answers {
     return this.begin(key, { messageId, model, source, usage, stopReason });
   }
 
-  /** After the content of a line: what the line ends. */
+  /** Called after the content of a line is taken. Returns the events of blocks and requests that the line ends. */
   after(key: string, line: StreamJsonMessage): ProgramEvent[] {
     const open = this.openOf(key);
     if (open === undefined) return [];
     if (open.messageId === OWN_WORDS) return this.end(key);
-    // Only the main agent streams, one block at a time, so the line is of the block that is open.
+    // Only the main agent streams, one block at a time, so the line belongs to the open block.
     if (line.type === 'assistant') return open.source === 'stream' ? open.endBlocks() : [];
     const event = line.type === 'stream_event' ? record(line['event']) : undefined;
     if (event?.['type'] === 'content_block_stop') return open.stopAll();
@@ -83,7 +83,7 @@ export class Answers {
       open.usage = toUsage(record(event['usage']), open.usage);
       open.stopReason = text(record(event['delta'])?.['stop_reason']) ?? open.stopReason;
     }
-    // The last request of a turn is held until the turn has ended: what no request reported is added to it.
+    // The last request of a turn stays open until the turn has ended: usage that no request reported is added to it.
     return event?.['type'] === 'message_stop' && open.stopReason === 'tool_use' ? this.end(key) : [];
   }
 
@@ -93,7 +93,7 @@ export class Answers {
     return [...ended, { type: 'request_started', key, model: facts.model }];
   }
 
-  /** A line has a whole text. The program's own words are not of a model request, and get one of their own. */
+  /** Takes a complete text from a line. A text of the program itself has no model request, so one is opened for it. */
   whole(key: string, place: LinePlace, kind: TextKind, content: string): ProgramEvent[] {
     const begun = this.openOf(key) === undefined ? this.begin(key, ownWords) : [];
     const open = this.openOf(key)!;
@@ -102,15 +102,15 @@ export class Answers {
     return [...begun, ...said];
   }
 
-  /** The gateway saw something of the thread. */
+  /** Takes an event of the gateway. */
   tap(key: string, event: GatewayEvent, state: TapState): ProgramEvent[] {
     const thread = this.#thread(key);
     const isBegun = event.event.type === 'begun';
-    // An endpoint may answer a repeated request with the same message id: the lines to come are of the second answer.
+    // An endpoint may answer a repeated request with the same message id: the lines to come belong to the second response.
     const isRepeated = isBegun && thread.open?.messageId === event.messageId && thread.open.isFailed;
     const ended = isRepeated && !thread.open!.isPrinted ? this.end(key) : [];
     const isLate = isBegun && event.messageId === thread.printedId;
-    // Its lines came first and contain all of it: the gateway adds the usage.
+    // The lines of this response came first and contain all of its content: the gateway adds the usage.
     if (isLate && thread.open?.messageId === event.messageId) thread.requestId = event.requestId;
     const isOpen = thread.open !== undefined && thread.requestId === event.requestId;
     const events = isOpen ? followGateway(thread.open!, event, state.isFull) : [];
@@ -118,7 +118,7 @@ export class Answers {
     return [...ended, ...events, ...this.release(key, state)];
   }
 
-  /** Ends the answer that is whole, and opens the next one when it is due. */
+  /** Ends the open response if it is complete, and opens the next one when it is due. */
   release(key: string, { isRunning, isCalling, isFull }: TapState): ProgramEvent[] {
     const thread = this.#threads.get(key);
     if (thread === undefined) return [];
@@ -131,25 +131,25 @@ export class Answers {
     }
   }
 
-  /** The thread does something that it can only do after its answer. */
+  /** Ends a response whose end nothing announces: the thread has done something that comes after a response. */
   endUnannounced(key: string): ProgramEvent[] {
     return this.openOf(key)?.source === 'lines' ? this.end(key) : [];
   }
 
-  /** The request is over, or was cut off. Blocks without a line are void: the program does not keep them either. */
+  /** Ends the open model request, complete or cut off. Blocks without a line are void: the program does not keep them either. */
   end(key: string, isError = false): ProgramEvent[] {
     const thread = this.#threads.get(key);
     if (thread?.open === undefined) return [];
     const { model, stopReason, messageId, source, isFailed, usage } = thread.open;
     thread.open = undefined;
     thread.requestId = undefined;
-    // A stream announces why it stopped. Where it does not, the answer was cut off.
+    // A stream reports its stop reason. Without a stop reason, the response was cut off.
     const isCut = isFailed || (source === 'stream' && stopReason === null);
     const used = this.#usage.report(key, messageId, usage);
     return [{ type: 'request_ended', key, model, usage: used, stopReason, isError: isError || isCut }];
   }
 
-  /** The turn of the main agent has ended, and all agents together used this much in it. */
+  /** Ends the turn of the main agent. `turn` is the usage of all agents in it. */
   endTurn(key: string, turn: Usage, isError: boolean): ProgramEvent[] {
     const open = this.openOf(key);
     const unreported = this.#usage.count(turn, open?.usage ?? noUsage);
@@ -157,14 +157,14 @@ export class Answers {
     return this.end(key, isError);
   }
 
-  /** The thread has ended. */
+  /** Ends the open request of a thread that has ended, and forgets the thread. */
   close(key: string, isError: boolean): ProgramEvent[] {
     const ended = this.end(key, isError);
     this.#threads.delete(key);
     return ended;
   }
 
-  /** Whether the line belongs to the open answer, or to the one before, which was taken to be over. */
+  /** Whether the line belongs to the open response, or to the previous one, which counts as ended. */
   #isKnown({ open }: AnsweredThread, key: string, messageId: string): boolean {
     return open?.messageId === messageId || (open !== undefined && this.#usage.lastMessageOf(key) === messageId);
   }

@@ -1,8 +1,8 @@
 import { programLimits } from '../../limits.ts';
 
 /**
- * The last calls that have a result. A transcript that is read before a permission request may have the call and its result: then
- * the program waits for no decision any more.
+ * The newest calls with a result. A transcript that is read before a permission request may contain the call and its result: then
+ * the program no longer waits for a decision.
  */
 export class DoneCalls {
   readonly #calls = new Set<string>();

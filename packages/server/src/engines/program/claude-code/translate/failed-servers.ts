@@ -1,12 +1,12 @@
 import { record, text } from '../../lines/values.ts';
 import { MAIN, type ProgramEvent } from '../../program.ts';
 
-/** MCP servers that the program could not connect to, each once: the list comes with every turn. */
+/** Reports each MCP server that the program could not connect to once: the program repeats the list with every turn. */
 export class FailedServers {
   readonly #whyUnreachable: (serverName: string) => string | null;
   readonly #known = new Set<string>();
 
-  /** `whyUnreachable` gives the reason, if we know it. */
+  /** `whyUnreachable` returns the reason, if this server knows it. */
   constructor(whyUnreachable: (serverName: string) => string | null = () => null) {
     this.#whyUnreachable = whyUnreachable;
   }

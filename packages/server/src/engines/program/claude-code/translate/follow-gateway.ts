@@ -3,7 +3,7 @@ import type { GatewayEvent } from '../../gateway/events.ts';
 import type { OpenAnswer } from './open-answer.ts';
 import type { BlockKind } from './open-block.ts';
 
-/** Takes over what the gateway saw of an open answer. While `isFull` the reader of the events cannot follow. */
+/** Applies an event of the gateway to an open response. `isFull`: the queue of the reader is full. */
 export function followGateway(open: OpenAnswer, { requestId, event }: GatewayEvent, isFull: boolean): ProgramEvent[] {
   switch (event.type) {
     case 'block_started':
@@ -35,7 +35,7 @@ const kinds: Readonly<Record<'text' | 'thinking' | 'tool_use' | 'other', BlockKi
   other: 'opaque',
 };
 
-/** Requests of the gateway are unique, also where an endpoint answers two of them with one message id. */
+/** The name of a block. Request ids of the gateway are unique, even if an endpoint answers two requests with one message id. */
 function nameOf(requestId: string, index: number): string {
   return `${requestId} #${index}`;
 }

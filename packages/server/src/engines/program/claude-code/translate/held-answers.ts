@@ -1,16 +1,16 @@
 import { programLimits } from '../../limits.ts';
 import type { GatewayEvent } from '../../gateway/events.ts';
 
-/** An answer that waits for its lines. */
+/** A response that waits for its lines. */
 export interface HeldAnswer {
   readonly requestId: string;
   readonly messageId: string;
-  /** From `begun` on. */
+  /** The events of the response, from `begun` on. */
   readonly events: readonly GatewayEvent[];
 }
 
 /**
- * Answers to one thread that the gateway saw before their lines arrived. At the limit they are dropped, and their text
+ * Responses to one thread that the gateway saw before their lines arrived. At the limit they are dropped, and their text
  * arrives with the lines, block by block.
  */
 export class HeldAnswers {
@@ -24,7 +24,7 @@ export class HeldAnswers {
   push(event: GatewayEvent): void {
     const { requestId, messageId } = event;
     if (messageId !== null && event.event.type === 'begun') this.#answers.push({ requestId, messageId, events: [] });
-    // An answer whose beginning was dropped is dropped as a whole.
+    // A response whose beginning was dropped is dropped as a whole.
     const answer = this.#answers.find((each) => each.requestId === requestId);
     if (answer === undefined) return;
     answer.events.push(event);
@@ -32,14 +32,14 @@ export class HeldAnswers {
     if (this.#count > programLimits.programTappedEventsMax) this.#clear();
   }
 
-  /** The oldest one, which is then no longer held. */
+  /** Removes and returns the oldest response. */
   takeFirst(): HeldAnswer | undefined {
     const [first] = this.#answers.splice(0, 1);
     this.#count -= first?.events.length ?? 0;
     return first;
   }
 
-  /** The one with this message, of which a line came. Lines of the others do not come any more, so those are dropped. */
+  /** Removes and returns the response with this message, which has a line. Older responses are dropped, because their lines do not come any more. */
   takeUntil(messageId: string): HeldAnswer | undefined {
     while (!this.isEmpty) {
       const first = this.takeFirst();

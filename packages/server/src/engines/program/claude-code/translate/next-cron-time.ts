@@ -13,7 +13,7 @@ export function nextCronTime(schedule: string, after: number): number | undefine
   const start = new Date(after);
   for (let offset = 0; offset <= DAYS_MAX; offset++) {
     const day = new Date(start.getFullYear(), start.getMonth(), start.getDate() + offset);
-    // With both given, either is enough.
+    // If both day of month and day of week are given, either match is enough.
     const isDay = days.has(day.getDate());
     const isWeekday = weekdays.has(day.getDay()) || (day.getDay() === 0 && weekdays.has(7));
     const isEither = fields[2] !== '*' && fields[4] !== '*';
@@ -37,7 +37,7 @@ const bounds = [
   [0, 7],
 ] as const;
 
-/** `*`, `5`, `1-5`, each with a step such as `*` + `/15`, and lists of them; ascending. */
+/** The values of a field, ascending: `*`, `5`, `1-5`, each with a step such as `*` + `/15`, and lists of these. */
 function toSet(field: string | undefined, from: number, to: number): ReadonlySet<number> | undefined {
   const values = new Set<number>();
   for (const part of field?.split(',') ?? []) {
@@ -45,7 +45,7 @@ function toSet(field: string | undefined, from: number, to: number): ReadonlySet
     const isAll = part.startsWith('*');
     const low = isAll ? from : Number(first);
     const high = isAll ? to : Number(last ?? (part.includes('/') ? to : first));
-    // What was not matched is NaN, which is not in bounds.
+    // A part that does not match is NaN, which is out of bounds.
     if (!(low >= from && high <= to && low <= high) || Number(step) === 0) return undefined;
     for (let value = low; value <= high; value += Number(step)) values.add(value);
   }

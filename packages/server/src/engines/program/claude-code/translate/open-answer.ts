@@ -4,13 +4,13 @@ import type { ProgramEvent } from '../../program.ts';
 import { type BlockKind, OpenBlock, type TextKind, toContent } from './open-block.ts';
 
 /**
- * What announces the end of an answer. `stream`: stream events among the lines, which only the main agent has. `gateway`: the
- * gateway, which sees every block of a sub-agent before its line. `lines`: nothing; there are whole lines only, and the answer
+ * The source that announces the end of a response. `stream`: stream events among the lines, which only the main agent has. `gateway`: the
+ * gateway, which sees every block of a sub-agent before its line. `lines`: nothing; only complete lines arrive, and the response
  * ends when the thread does something else.
  */
 export type AnswerSource = 'stream' | 'gateway' | 'lines';
 
-/** What is known of an answer when it begins. */
+/** The facts of a response that are known when it begins. */
 export interface AnswerFacts {
   readonly messageId: string;
   readonly model: string;
@@ -19,16 +19,16 @@ export interface AnswerFacts {
   readonly stopReason?: string | null;
 }
 
-/** Where a line says that its block belongs. `name` is used for a block that was not seen to grow. */
+/** The position of a line's block. `name` is used for a block without deltas. */
 export interface LinePlace {
   readonly messageId: string | undefined;
   readonly name: string;
 }
 
 /**
- * One answer of a model to one thread, from the first sign of it until its request has ended. It owns its blocks: what of each
- * was emitted while it grew, and whether its line has come. The gateway and the lines are its two inputs, and the line decides
- * what a block is. The names of blocks come from the wire, never from a count, so that two blocks cannot share one.
+ * One response of a model to one thread, from its first event until its request has ended. It owns its blocks: the part of each that
+ * was emitted as deltas, and whether its line has come. The gateway and the lines are its two inputs, and the line decides
+ * the content of a block. The names of blocks come from the wire, never from a count, so that two blocks cannot share one.
  */
 export class OpenAnswer {
   readonly key: string;
@@ -36,15 +36,15 @@ export class OpenAnswer {
   readonly model: string;
   usage: Usage;
   stopReason: string | null;
-  /** The endpoint broke the answer off. */
+  /** The endpoint broke off the response. */
   isFailed = false;
-  /** A line of it has come. */
+  /** A line of the response has come. */
   isPrinted = false;
   #source: AnswerSource;
   readonly #blocks = new Map<string, OpenBlock>();
   /** The endpoint has sent everything that it will send. */
   #isFinished = false;
-  /** Growth is emitted. */
+  /** Deltas are emitted. */
   #isLive = true;
 
   constructor(key: string, { messageId, model, source, usage, stopReason = null }: AnswerFacts) {
@@ -60,20 +60,20 @@ export class OpenAnswer {
     return this.#source;
   }
 
-  /** The endpoint has finished, and every block has had its line: nothing more will come of the answer. */
+  /** Whether the response is complete: the endpoint has finished, and every block has had its line. */
   get isWhole(): boolean {
     return this.#source === 'gateway' && this.#isFinished && [...this.#blocks.values()].every((each) => each.isSettled);
   }
 
-  /** The gateway saw a block begin. */
+  /** Begins a block that the gateway saw begin. */
   start(name: string, kind: BlockKind, callId: string | null): void {
     if (this.#source === 'gateway') this.#create(name, kind, callId);
   }
 
   /**
-   * More of a block that the gateway sees. While `isFull` the reader cannot follow: nothing more of the answer is emitted before
-   * its lines, because on a fleet stream the text of a thread is one text, which must not have holes. Behind a call that has no
-   * line yet nothing is emitted either: it would come before the call.
+   * Adds text that the gateway saw to a block. `isFull`: the queue of the reader is full, so nothing more of the response is emitted before
+   * its lines, because on a fleet stream the text of a thread is one text, which must not have gaps. After a call that has no
+   * line yet nothing is emitted either: the text would come before the call.
    */
   grow(name: string, text: string, isFull: boolean): ProgramEvent[] {
     const block = this.#blocks.get(name);
@@ -82,18 +82,18 @@ export class OpenAnswer {
     return block.grow(this.key, text, this.#isLive && !this.#isBehindCall(block));
   }
 
-  /** More of a block of the main agent; `isEmitted` is false for the rest of it, which comes with the whole. */
+  /** Adds text to a block of the main agent; `isEmitted` is false for the rest that comes with the complete block. */
   add(name: string, kind: TextKind, text: string, isEmitted: boolean): ProgramEvent[] {
     const block = this.#blocks.get(name) ?? this.#create(name, kind, null);
     return block.grow(this.key, text, isEmitted);
   }
 
-  /** The block turned out to be another text. */
+  /** Replaces the text of a block. */
   replace(name: string, text: string): void {
     this.#blocks.get(name)?.replace(text);
   }
 
-  /** The program took the block back. */
+  /** Removes a block that the program has retracted. */
   retract(name: string): void {
     this.#blocks.delete(name);
   }
@@ -104,13 +104,13 @@ export class OpenAnswer {
     return this.#endBlank();
   }
 
-  /** The main agent, which streams one block at a time, has streamed all of it. */
+  /** Marks all blocks as streamed: the main agent streams one block at a time. */
   stopAll(): ProgramEvent[] {
     for (const block of this.#blocks.values()) block.isStopped = true;
     return this.#endBlank();
   }
 
-  /** The endpoint has sent everything, or has broken off. A text that it broke off may still have a line. */
+  /** Marks the response as finished or broken off by the endpoint. A text that was broken off may still have a line. */
   finish(isFailed: boolean): ProgramEvent[] {
     this.#isFinished = true;
     this.isFailed = isFailed;
@@ -120,25 +120,25 @@ export class OpenAnswer {
     return this.#endBlank();
   }
 
-  /** The gateway cannot follow the answer any more, or saw it too late: the lines alone say what it is. */
+  /** Uses only the lines from now on: the gateway cannot follow the response any more, or saw it too late. */
   followLines(): void {
     this.#source = 'lines';
     this.#isLive = false;
   }
 
-  /** The line of a whole text has arrived. A text of another message, such as one of the program itself, is not a block of this one. */
+  /** Takes the line of a complete text. A text of another message, such as a text of the program itself, is not a block of this response. */
   settle({ messageId, name }: LinePlace, kind: TextKind, text: string): ProgramEvent[] {
     const block = messageId === this.messageId ? this.#settle(this.#find(kind, text)) : undefined;
     return [this.#toEnd(block?.name ?? name, toContent(kind, text)), ...this.#endBlank()];
   }
 
-  /** The line of a block of any other kind but a call has come. */
+  /** Takes the line of a block that is not a text, thinking or call. */
   settleOpaque({ messageId, name }: LinePlace, content: AssistantBlock): ProgramEvent[] {
     if (messageId === this.messageId) this.#settle(this.#unsettled('opaque')[0]);
     return [this.#toEnd(name, content), ...this.#endBlank()];
   }
 
-  /** The line of a call has come, or the program asks whether the call may run. */
+  /** Takes the line or the permission request of a call. */
   settleCall(callId: string): ProgramEvent[] {
     const block = this.#unsettled('call').find((each) => each.callId === callId);
     if (block === undefined) return [];
@@ -147,7 +147,7 @@ export class OpenAnswer {
     return [...this.#catchUp(), ...this.#endBlank()];
   }
 
-  /** The line of what the main agent streams has come. */
+  /** Ends the blocks that the main agent has streamed, because their line has come. */
   endBlocks(): ProgramEvent[] {
     const open = [...this.#blocks.values()].filter((block) => !block.isSettled);
     for (const { name } of open) this.#blocks.delete(name);
@@ -162,7 +162,7 @@ export class OpenAnswer {
     return false;
   }
 
-  /** What grew behind a call, up to the next call without a line. */
+  /** Emits text that was held after a call, up to the next call without a line. */
   #catchUp(): ProgramEvent[] {
     const events: ProgramEvent[] = [];
     for (const block of this.#isLive ? this.#blocks.values() : []) {
@@ -189,7 +189,7 @@ export class OpenAnswer {
     return { type: 'block_ended', key: this.key, block, content };
   }
 
-  /** A line that came before the gateway saw all of its block: the gateway is behind, and lines and blocks cannot be matched. */
+  /** Settles a block. If its line came before the gateway saw all of it, lines and blocks cannot be matched any more. */
   #settle(block: OpenBlock | undefined): OpenBlock | undefined {
     this.isPrinted = true;
     const isSeen = block !== undefined && (block.isStopped || this.#isFinished);
@@ -198,7 +198,7 @@ export class OpenAnswer {
     return block;
   }
 
-  /** Lines come in the order of their blocks. Where the gateway saw another text, the line is of the oldest block. */
+  /** Finds the block of a line. Lines come in the order of their blocks: if no text matches, the line belongs to the oldest block. */
   #find(kind: TextKind, text: string): OpenBlock | undefined {
     const open = this.#unsettled(kind).filter((block) => !block.isUnprinted);
     const isPart = (part: string, whole: string) => part !== '' && whole.startsWith(part);
@@ -220,7 +220,7 @@ export class OpenAnswer {
   }
 }
 
-/** Where a line has its block. The name is unique within its thread. */
+/** The position of a line's block. The name is unique within its thread. */
 export function placeOf({ message_id: messageId, block = 0 }: { message_id?: string; block?: number }): LinePlace {
   return { messageId, name: `${messageId ?? ''} ${block}` };
 }

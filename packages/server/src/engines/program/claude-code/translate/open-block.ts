@@ -1,23 +1,23 @@
 import type { AssistantBlock } from '../../../../base/content.ts';
 import type { ProgramEvent } from '../../program.ts';
 
-/** The kinds of blocks that grow. */
+/** The kinds of blocks that have deltas. */
 export type TextKind = 'text' | 'thinking';
-/** `opaque`: comes whole, on a line of its own. */
+/** All kinds of blocks. `opaque`: arrives complete, on a line of its own. */
 export type BlockKind = TextKind | 'call' | 'opaque';
 
-/** One block of an open answer: what is known of it, and what of that was emitted. */
+/** One block of an open response: its content so far, and whether it was emitted. */
 export class OpenBlock {
   readonly name: string;
   readonly kind: BlockKind;
   readonly callId: string | null;
   text = '';
-  /** The endpoint has sent all of it. */
+  /** The endpoint has sent all of the block. */
   isStopped = false;
-  /** Its line has come, or none will come. */
+  /** The line of the block has come, or none will come. */
   isSettled = false;
   #isBlank = true;
-  /** It was emitted as `block_started`. */
+  /** The block was emitted as `block_started`. */
   #isEmitted = false;
 
   constructor(name: string, kind: BlockKind, callId: string | null) {
@@ -26,17 +26,17 @@ export class OpenBlock {
     this.callId = callId;
   }
 
-  /** White space only, or nothing. The program keeps such a text and prints no line for it. */
+  /** Whether the text is empty or white space. The program keeps such a text and prints no line for it. */
   get isBlank(): boolean {
     return this.#isBlank;
   }
 
-  /** It is over, and has no line. */
+  /** Whether the block has ended and gets no line. */
   get isUnprinted(): boolean {
     return this.kind === 'text' && this.#isBlank && this.isStopped;
   }
 
-  /** More of it, which is emitted where `isEmitted`. Of calls and opaque blocks nothing is kept: their lines have everything. */
+  /** Adds text, and emits it if `isEmitted`. Of calls and opaque blocks nothing is kept: their lines have everything. */
   grow(key: string, text: string, isEmitted: boolean): ProgramEvent[] {
     const { name: block, kind } = this;
     if (kind !== 'text' && kind !== 'thinking') return [];
@@ -46,7 +46,7 @@ export class OpenBlock {
     return this.#isEmitted ? [{ type: 'block_delta', key, block, text }] : this.catchUp(key);
   }
 
-  /** All that has grown, if nothing of it was emitted. */
+  /** Emits all text so far, if none of it was emitted. */
   catchUp(key: string): ProgramEvent[] {
     const { name: block, kind, text } = this;
     if (this.#isEmitted || text === '' || (kind !== 'text' && kind !== 'thinking')) return [];
@@ -62,7 +62,7 @@ export class OpenBlock {
     this.#isBlank = isWhiteSpace(text);
   }
 
-  /** It is whole as it has grown. */
+  /** Ends the block with the text so far. */
   end(key: string): ProgramEvent[] {
     const { name: block, kind, text } = this;
     if (kind !== 'text' && kind !== 'thinking') return [];
@@ -70,7 +70,7 @@ export class OpenBlock {
   }
 }
 
-/** The signature of a thinking block is for the model that made it, and only the program talks to that. */
+/** The block with this text. Its signature stays empty: it is for the model, and only the program sends requests to the model. */
 export function toContent(kind: TextKind, text: string): AssistantBlock {
   return kind === 'text' ? { type: 'text', text } : { type: 'thinking', thinking: text, signature: '' };
 }

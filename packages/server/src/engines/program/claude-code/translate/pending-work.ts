@@ -15,13 +15,13 @@ interface Task {
 }
 
 /**
- * What the program has under way outside of turns, read from its lines: shell commands and other tasks that outlast the call
- * that started them, and turns that it will begin at a time (`ScheduleWakeup`, `CronCreate`). Sub-agents are threads.
+ * The work of the program outside of turns, read from its lines: shell commands and other tasks that outlast the call
+ * that started them, and turns that it will begin at a given time (`ScheduleWakeup`, `CronCreate`). Sub-agents are threads.
  */
 export class PendingWork {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #tasks = new Map<string, Task>();
-  /** When wake-ups fire that come once. */
+  /** The times at which one-time wake-ups fire. */
   readonly #firesAt = new Map<string, number>();
   /** Calls of the tools that schedule wake-ups, until their results come. */
   readonly #schedulers = new Map<string, { readonly name: string; readonly input: Record<string, unknown> }>();
@@ -48,7 +48,7 @@ export class PendingWork {
     return [];
   }
 
-  /** A turn begins. Wake-ups whose time has come are taken up with it, or right after it. */
+  /** Ends wake-ups that are due when a turn begins: the program handles them in this turn or right after it. */
   #fire(): ProgramEvent[] {
     const due = [...this.#firesAt].filter(([, firesAt]) => firesAt <= this.#clock.now());
     return due.flatMap(([workId]) => this.#endWakeUp(workId, 'completed'));
@@ -71,7 +71,7 @@ export class PendingWork {
     return task.isReported ? [{ type: 'work_ended', key: MAIN, workId: taskId, outcome }] : [];
   }
 
-  /** The list is complete: what is in the background and not in it has ended without a line of its own. */
+  /** Ends background tasks that are not in the list. The list is complete, so they have ended without a line of their own. */
   #endMissing(tasks: unknown): ProgramEvent[] {
     const listed = new Set((Array.isArray(tasks) ? tasks : []).map((task) => record(task)?.['task_id']));
     const missing = [...this.#tasks].filter(([taskId, { isReported }]) => isReported && !listed.has(taskId));
@@ -86,7 +86,7 @@ export class PendingWork {
     }
   }
 
-  /** A task whose call has returned is in the background. */
+  /** Reads results: a task whose call has returned runs in the background. */
   #results(line: StreamJsonMessage): ProgramEvent[] {
     return contentOf(line).flatMap((block) => {
       const callId = text(block['tool_use_id']);
@@ -111,7 +111,7 @@ export class PendingWork {
     const { name, input } = call;
     if (name === 'CronDelete') return this.#endWakeUp(text(input['id']), 'stopped');
     if (name === 'ScheduleWakeup' && result['stopped'] === true) return this.#endWakeUp(LOOP, 'stopped');
-    // 2.1.197 refuses this one without an error.
+    // 2.1.197 rejects this call without an error.
     if (name === 'ScheduleWakeup' && result['scheduledFor'] === 0) return [];
     const workId = name === 'ScheduleWakeup' ? LOOP : text(result['id']);
     if (workId === undefined) return [];
@@ -127,7 +127,7 @@ export class PendingWork {
     return [{ type: 'work_ended', key: MAIN, workId, outcome }];
   }
 
-  /** A schedule that recurs, or of which the program does not say when it fires, counts for the days that the program gives it. */
+  /** When the work ends at the latest. A recurring schedule, or one without a known time, counts for the days that the program keeps it. */
   #until(workId: string, input: Record<string, unknown>, result: Record<string, unknown>): number {
     const reported = number(result['scheduledFor']) ?? number(result['nextFireAt']);
     const firesAt = reported ?? nextCronTime(text(input['cron']) ?? '', this.#clock.now());
@@ -139,7 +139,7 @@ export class PendingWork {
 
 const SCHEDULERS: ReadonlySet<string> = new Set(['ScheduleWakeup', 'CronCreate', 'CronDelete']);
 
-/** There is one such wake-up at a time: the next one replaces it. */
+/** The id of the wake-up of `ScheduleWakeup`. Each new one replaces the one before. */
 const LOOP = 'wake_up';
 
 const outcomes: Readonly<Record<string, 'completed' | 'failed' | 'stopped'>> = {

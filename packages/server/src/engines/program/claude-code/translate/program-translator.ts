@@ -32,21 +32,21 @@ export interface ProgramTranslatorOptions {
   readonly tools: ToolServer;
   /** Sub-agents of earlier processes. */
   readonly known: ProgramOptions['known'];
-  /** It goes on with an earlier conversation. */
+  /** The program continues an earlier conversation. */
   readonly isResumed: boolean;
-  /** Agents of agents have lines too. */
+  /** The program prints lines of sub-agents of sub-agents too. */
   readonly hearsNested: boolean;
-  /** A message to a sub-agent may be due before its next answer. */
+  /** Whether a message to a sub-agent may be due before its next response. */
   readonly isAwaiting?: ((key: string) => boolean) | undefined;
-  /** Why the program cannot reach one of its MCP servers, if we know. */
+  /** Returns why the program cannot reach one of its MCP servers; null if the reason is unknown. */
   readonly whyUnreachable?: ((serverName: string) => string | null) | undefined;
-  /** The program wants something of us that we do not know. */
+  /** Called for a request of the program with an unknown type. */
   readonly onUnknownRequest: (requestId: string) => void;
 }
 
 /**
- * Turns lines of the program into events. The protocol's translator finds the agent of each line and what is new in it; here
- * it becomes threads, requests, blocks that are whole, and calls with what the agent's definition says of them.
+ * Turns lines of the program into events. The protocol's translator finds the agent and the new content of each line; this class
+ * makes them threads, model requests, complete blocks, and calls with the permission of the agent's definition.
  */
 export class ProgramTranslator {
   readonly #options: ProgramTranslatorOptions;
@@ -56,19 +56,19 @@ export class ProgramTranslator {
   readonly #answers: Answers;
   readonly #retries = new SubagentRetries();
   readonly #work = new PendingWork();
-  /** Calls without a result, and whose they are. */
+  /** The thread of each call without a result, by call id. */
   readonly #calls = new Map<string, string>();
   readonly #questions = new Set<string>();
   readonly #done = new DoneCalls();
   readonly #failedServers: FailedServers;
   #conversation: string | undefined;
-  /** As the program reported it last. */
+  /** The permission mode that the program reported last. */
   #permissionMode: string | undefined;
-  /** What the program called the last thing that went wrong. */
+  /** The program's code of the last error in the turn. */
   #error: string | undefined;
-  /** Why a hook of the project kept the program from going on. */
+  /** Why a hook of the project stopped the turn. */
   #refusal: string | undefined;
-  /** The last line of the main agent, as the transcript names it. */
+  /** The id of the last line of the main agent in the transcript. */
   #lastMessage: string | undefined;
   /** Why the newest model request of an agent failed, by its key: the program prints it as a text of the agent. */
   readonly #failures = new Map<string, string>();
@@ -86,7 +86,7 @@ export class ProgramTranslator {
     return this.#turns.isExpecting;
   }
 
-  /** The expected turn does not begin. */
+  /** Stops expecting a turn that does not begin. */
   giveUp(): ProgramEvent[] {
     if (!this.#turns.giveUp()) return [];
     return [{ type: 'turn_ended', key: MAIN, outcome: { type: 'done' }, isMoreToCome: false }];
@@ -97,7 +97,7 @@ export class ProgramTranslator {
     return this.#threads.taskOf(key);
   }
 
-  /** No agent is running. */
+  /** Whether no agent is running. */
   get isResting(): boolean {
     return this.#turns.areResting && this.#threads.areResting;
   }
@@ -107,7 +107,7 @@ export class ProgramTranslator {
     return this.#questions.has(callId);
   }
 
-  /** What was given for a call was written to the program. */
+  /** The events of a decision or result that was written to the program. */
   answered(callId: string): ProgramEvent[] {
     const thread = this.#calls.get(callId);
     return thread === undefined ? [] : [{ type: 'answered', key: this.#key(thread), callId }];
@@ -120,7 +120,7 @@ export class ProgramTranslator {
   take(line: StreamJsonMessage): ProgramEvent[] {
     const events = this.#translator.translate(this.#named(line));
     const thread = threadOf(line, events);
-    // The agent of the line is opened first.
+    // The agent of the line must be known first.
     for (const event of events) this.#learn(event);
     if (thread !== undefined && isSaying(line)) {
       this.#emit(...this.#threads.open(thread));
@@ -147,8 +147,8 @@ export class ProgramTranslator {
   }
 
   /**
-   * A sub-agent of an earlier process continues under the call that made it then, and older programs report nothing else on
-   * its lines: with the knowledge of this process alone it would count as another agent.
+   * Adds the agent id to a line. A sub-agent of an earlier process keeps the call that started it, and older programs print nothing else on
+   * its lines: without the known agents of earlier processes it would count as a new agent.
    */
   #named(line: StreamJsonMessage): StreamJsonMessage {
     const callId = line['parent_tool_use_id'];
@@ -157,24 +157,24 @@ export class ProgramTranslator {
     return known === undefined ? line : { ...line, agent_id: known.key };
   }
 
-  /** The gateway saw an event of a sub-agent. The lines contain everything of the main agent. */
+  /** Takes an event of the gateway. Only events of sub-agents are used: the lines contain everything of the main agent. */
   takeTapped(event: GatewayEvent, isFull: boolean): ProgramEvent[] {
     const { agentId: key, parentAgentId } = event;
     const retry = key === null ? null : this.#retries.takeTapped(event);
-    // Before its thread is open nothing of an agent can be emitted.
+    // No event of an agent can be emitted before its thread is open.
     if (key !== null && retry !== null && this.#threads.isRunning(key)) this.#emit({ key, ...retry });
-    // Of agents of agents no lines may come, and then nothing could be settled.
+    // If sub-agents of sub-agents have no lines, their blocks could not be settled.
     if (key === null || (parentAgentId !== null && !this.#options.hearsNested)) return this.#takeOut();
     this.#emit(...this.#answers.tap(key, event, this.#tapState(key, isFull)));
     return this.#takeOut();
   }
 
-  /** Opens an agent that was announced, below the main agent if the call that made it is in no line. Nothing if it is open. */
+  /** Opens the thread of an announced agent, below the main agent if the call that started it is in no line. No events if it is open. */
   openThread(taskId: string): ProgramEvent[] {
     return this.#threads.openTask(taskId);
   }
 
-  /** The log has not all of the transcript of a sub-agent, which holds what the program did not print of it. */
+  /** The event for a transcript that could not be read completely: the log lacks content that the program did not print. */
   missTranscript(taskId: string, problem: TranscriptProblem): ProgramEvent[] {
     return [{ type: 'transcript_missing', key: taskId, message: toTranscriptMessage(taskId, problem) }];
   }
@@ -192,7 +192,7 @@ export class ProgramTranslator {
 
   #tapState(key: string, isFull: boolean): TapState {
     const isCalling = () => [...this.#calls.values()].some((thread) => this.#key(thread) === key);
-    // Only the lines of the answer then say when it is due.
+    // If a message is awaited, only the lines of the response show when it is due.
     const isRunning = this.#threads.isRunning(key) && this.#options.isAwaiting?.(key) !== true;
     return { isRunning, isCalling, isFull };
   }
@@ -219,10 +219,10 @@ export class ProgramTranslator {
       case 'thinking_delta': {
         const error = event.type === 'text_delta' ? event.error : undefined;
         this.#error = error ?? this.#error;
-        // The model did not say it. It is the reason with which the turn, or the sub-agent, ends.
+        // The text is not from the model: it is the error with which the turn or the sub-agent ends.
         if (error !== undefined) {
           this.#failures.set(key, event.content);
-          // The program has given the request up: its next one is not a retry.
+          // The program does not retry this request again: its next one is not a retry.
           return this.#retries.ended(key);
         }
         this.#continue(key);
@@ -254,7 +254,7 @@ export class ProgramTranslator {
       case 'raw':
         return this.#raw(thread, event);
       default:
-        // Growing inputs, reports and progress: what matters of them comes whole in another event.
+        // Input deltas, reports and progress: their content arrives complete in another event.
         return;
     }
   }
@@ -298,14 +298,14 @@ export class ProgramTranslator {
     this.#emit({ type: 'thread_ended', key, status, error: error ?? null });
   }
 
-  /** Behind the end of an agent in the background the program begins a turn. */
+  /** Expects a turn: the program begins one after an agent in the background has ended. */
   #expectTurn(thread: string): void {
     // The call that waits for an agent in the foreground is still open.
     const isInForeground = this.#calls.has(this.#threads.callOf(thread) ?? '');
     if (!isInForeground && this.#turns.report()) this.#emit({ type: 'turn_expected', key: MAIN });
   }
 
-  /** The agent goes on behind a failed model request, so the failure is not the one that it ends with. */
+  /** Reports the failed model request of an agent that continues, so the failure is not the error that ends it. */
   #continue(key: string): void {
     const message = this.#failures.get(key);
     this.#failures.delete(key);
@@ -337,7 +337,7 @@ export class ProgramTranslator {
     this.#emit({ type: 'result', key, callId, content: toResultBlocks(content), isError, ...(file && { file }) });
   }
 
-  /** It may come before the line with its call, and for agents of agents that line may never come. */
+  /** Takes a permission request. It may come before the line of its call, and for sub-agents of sub-agents that line may never come. */
   #ask(thread: string, request: Extract<AgentEvent, { type: 'permission_request' }>): void {
     const { toolUseId: callId = request.requestId, toolName, input } = request;
     const key = this.#key(thread);
@@ -352,7 +352,7 @@ export class ProgramTranslator {
     const isPlanning = this.#permissionMode === 'plan';
     if (!this.#options.asks.take(request, callId, this.#toolOf(thread, toolName), { isPlanning })) return;
     const reason = text(record(request.request)?.['decision_reason']) ?? null;
-    // The call may stand under another name of the same agent.
+    // The call may be recorded under another name of the same agent.
     const owner = this.#key(this.#calls.get(callId) ?? thread);
     this.#emit({ type: 'ask', key: owner, callId, kind: toAskKind(toolName), reason, input: toJson(input) });
   }
@@ -376,7 +376,7 @@ export class ProgramTranslator {
     if (reported !== null) this.#emit({ key: reported.key, ...reported.retry });
   }
 
-  /** A custom tool call waits for its result: nothing more comes of the answer that made it. */
+  /** Takes the request of a custom tool call. The call waits for its result, so the response that made it has ended. */
   #serve(line: StreamJsonMessage): void {
     this.#options.tools.take(line);
     const thread = this.#calls.get(calledBy(line) ?? '');

@@ -2,28 +2,28 @@ import type { Usage } from '../../../model/engine.ts';
 import { addUsage, noUsage, subtractUsage } from './usage.ts';
 
 /**
- * What the model requests of a program used. Requests of the main agent report it, those of sub-agents only through the gateway.
- * The program counts all agents together when a turn of the main agent ends: what no request reported is added to its last one.
+ * The usage of a program's model requests. Requests of the main agent report it; requests of sub-agents only through the gateway.
+ * When a turn of the main agent ends, the program reports the total of all agents: usage that no request reported is added to the last request.
  */
 export class RequestUsage {
-  /** What requests have reported, and what the program has counted. */
+  /** The total that requests have reported, and the total that the program has counted. */
   #reported = noUsage;
   #counted = noUsage;
-  /** The last request of each thread: a line of it may come after it was taken to be over. */
+  /** The last request of each thread, because a line of it may come after its end was reported. */
   readonly #last = new Map<string, { readonly messageId: string; readonly usage: Usage }>();
-  /** Newer programs continue the count of an earlier process, so that their first count says nothing. */
+  /** Newer programs continue the count of an earlier process, so their first count is not the usage of one turn. */
   #isFirstCountTotal: boolean;
 
   constructor({ isResumed = false } = {}) {
     this.#isFirstCountTotal = isResumed;
   }
 
-  /** The message that the thread was answered with before. */
+  /** The message id of the thread's last response. */
   lastMessageOf(key: string): string | undefined {
     return this.#last.get(key)?.messageId;
   }
 
-  /** A request has ended. Returns what of its usage was not reported before. */
+  /** Records the usage of an ended request. Returns the part that was not reported before. */
   report(key: string, messageId: string, usage: Usage): Usage {
     const last = this.#last.get(key);
     const before = last?.messageId === messageId ? last.usage : noUsage;
@@ -33,7 +33,7 @@ export class RequestUsage {
     return more;
   }
 
-  /** The program counted so much for the turn. Returns what neither ended requests nor the open one (`open`) reported. */
+  /** Records the program's count for a turn. Returns the part that neither ended requests nor the open one (`open`) reported. */
   count(turn: Usage, open: Usage): Usage {
     const reported = addUsage(this.#reported, open);
     this.#counted = this.#isFirstCountTotal ? reported : addUsage(this.#counted, turn);

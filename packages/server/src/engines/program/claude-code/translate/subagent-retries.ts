@@ -3,9 +3,9 @@ import type { AnswerFailure, GatewayEvent } from '../../gateway/events.ts';
 import { number, record, text } from '../../lines/values.ts';
 
 interface AgentRetries {
-  /** The failure of its last request, until the next request begins. */
+  /** The failure of the agent's last request, until the next request begins. */
   failure: AnswerFailure | null;
-  /** Retries that lines reported, that the gateway saw, and that were emitted. */
+  /** Numbers of retries that lines reported, that the gateway saw, and that were emitted. */
   byLines: number;
   byGateway: number;
   emitted: number;
@@ -19,7 +19,7 @@ interface AgentRetries {
 export class SubagentRetries {
   readonly #agents = new Map<string, AgentRetries>();
 
-  /** A `tool_progress` line; null if it does not report a new retry. `key` is the sub-agent that it names. */
+  /** Reads a `tool_progress` line; null if it does not report a new retry. `key` is the sub-agent of the retry. */
   takeLine(line: Record<string, unknown>): { readonly key: string; readonly retry: ProgramRetry } | null {
     const reported = record(line['subagent_retry']);
     const key = text(reported?.['agent_id']);
@@ -43,7 +43,7 @@ export class SubagentRetries {
       : null;
   }
 
-  /** The agent has ended: its next request, if it is resumed, is not a retry. */
+  /** Forgets the failure of an agent that has ended: its next request, after a resume, is not a retry. */
   ended(key: string): void {
     const agent = this.#agents.get(key);
     if (agent !== undefined) agent.failure = null;
@@ -62,7 +62,7 @@ export class SubagentRetries {
   }
 }
 
-/** An `api_retry` line, or what a `tool_progress` line says of a sub-agent in the same words. */
+/** Reads the retry of an `api_retry` line, or of the same fields in a `tool_progress` line. */
 export function toRetry(line: Record<string, unknown>): ProgramRetry {
   return {
     type: 'retry',
@@ -73,7 +73,7 @@ export function toRetry(line: Record<string, unknown>): ProgramRetry {
   };
 }
 
-/** A request that failed in another way is not sent again as it was: the agent fails, or its next request is a new one. */
+/** Whether the program sends a failed request again. After other failures the agent fails, or its next request is a new one. */
 function isRetried({ reason, status }: AnswerFailure): boolean {
   if (reason === 'broken') return true;
   return reason === 'refused' && (status === null || status >= 500 || [401, 408, 409, 429].includes(status));

@@ -6,7 +6,7 @@ import { WORKFLOW_AGENT } from '../transcript/workflows.ts';
 
 interface Known {
   key: string;
-  /** How the program names it, as soon as it has said so. */
+  /** The program's id of the task; null until a line has it. */
   taskId: string | null;
   parent: string;
   agentName: string | null;
@@ -16,14 +16,14 @@ interface Known {
   isOpened: boolean;
 }
 
-/** The agents of a program: by what name we know them, and what they may use. */
+/** The agents of a program, with their keys in events and their tool policies. */
 export class Threads {
   readonly #main: ToolPolicy;
   readonly #members: ReadonlyMap<string, ToolPolicy>;
-  /** By how the translator names them. */
+  /** Agents by the translator's thread name. */
   readonly #known = new Map<string, Known>();
   readonly #running = new Set<string>();
-  /** Agents that were announced before the call that made them, by how the translator names them. */
+  /** Agents that were announced before the call that started them, by the translator's thread name. */
   readonly #early = new Set<string>();
   readonly #opened = new Set<string>();
 
@@ -36,27 +36,27 @@ export class Threads {
     return this.#running.size === 0;
   }
 
-  /** `main`, or its task: that is how the program names it when it speaks to it, also in its next process. */
+  /** The key of a thread: `main` or its task id, by which the program addresses the agent, in its next process too. */
   keyOf(thread: string): string {
     return this.#known.get(thread)?.key ?? thread;
   }
 
-  /** Whether the thread was emitted and has not ended since. */
+  /** Whether the thread was opened and has not ended since. */
   isRunning(key: string): boolean {
     return this.#opened.has(key) && this.#running.has(key);
   }
 
-  /** The call that made it. */
+  /** The call that started the agent. */
   callOf(thread: string): string | null {
     return this.#known.get(thread)?.callId ?? null;
   }
 
-  /** The program's own name of it. */
+  /** The program's task id of an agent. */
   taskOf(key: string): string {
     return [...this.#known.values()].find((known) => known.key === key)?.taskId ?? key;
   }
 
-  /** The program's own kinds of agents have what the main agent has. */
+  /** The tool policy of an agent. The program's built-in agent types have the policy of the main agent. */
   policyOf(thread: string): ToolPolicy {
     return this.#members.get(this.#known.get(thread)?.agentName ?? '') ?? this.#main;
   }
@@ -74,8 +74,8 @@ export class Threads {
   }
 
   /**
-   * Two agents turn out to be one: one was known by its task, the other by its lines. If only one was reported, it keeps
-   * everything; if both were, the work continues under the task, and the key of the other is returned: it has ended. No
+   * Merges two entries that are one agent: one was known by its task, the other by its lines. If only one was reported, it keeps
+   * everything; if both were, the agent continues under the task, and the key of the other is returned, whose thread has ended. No
    * known release does this, because each reports a task with its call before anything else of the agent.
    */
   merge(task: string, lines: string): string | undefined {
@@ -95,7 +95,7 @@ export class Threads {
     return gone.isOpened ? gone.key : undefined;
   }
 
-  /** A run begins. The first one opens the thread; if its parent is not known yet, that is waited for. */
+  /** Begins a run. The first run opens the thread; if its parent is not known yet, the thread opens when it is. */
   start(thread: string, run: number, prompt: string | null): ProgramEvent[] {
     const known = this.#known.get(thread);
     if (known === undefined) return [];
@@ -106,13 +106,13 @@ export class Threads {
     return [];
   }
 
-  /** The call that made an agent was taken: its thread opens now, because the agent that made the call may end before the next line. */
+  /** Opens threads whose starting call was taken in the meantime, now because the agent that made the call may end before the next line. */
   openAdopted(): ProgramEvent[] {
     const adopted = [...this.#early].filter((thread) => this.#known.get(thread)?.parent !== UNRESOLVED);
     return adopted.flatMap((thread) => this.open(thread));
   }
 
-  /** It does something, so it has to be there. */
+  /** Opens the thread of an agent, and the threads above it, before an event of it is emitted. */
   open(thread: string): ProgramEvent[] {
     const known = this.#known.get(thread);
     this.#early.delete(thread);
@@ -132,13 +132,13 @@ export class Threads {
     return [...this.open(parent), { key: known.key, ...opened }];
   }
 
-  /** As `open`, by the program's own name of the agent. */
+  /** Like `open`, by the program's task id. */
   openTask(taskId: string): ProgramEvent[] {
     const [thread] = [...this.#known].find(([, known]) => known.taskId === taskId) ?? [];
     return thread === undefined ? [] : this.open(thread);
   }
 
-  /** Agents of a workflow have labels. A label that is a name of the roster would show a member that the agent is not. */
+  /** The name of an agent. Agents of a workflow have labels, which are ignored if they equal a name in the roster: the agent is not that member. */
   #nameOf({ agentName, description }: Known): string {
     const isLabelled = agentName === WORKFLOW_AGENT && description !== null && !this.#members.has(description);
     return isLabelled ? description : (agentName ?? 'agent');

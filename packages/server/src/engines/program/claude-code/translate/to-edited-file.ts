@@ -22,7 +22,7 @@ function toNotebook(result: Record<string, unknown>): WrittenFile | undefined {
 function toEdited(result: Record<string, unknown>): WrittenFile | undefined {
   const { filePath: path, originalFile: before, oldString: old, newString: replacement } = result;
   if (!isText(path) || !isText(before) || !isText(old) || !isText(replacement)) return undefined;
-  // An empty text to replace means a new file.
+  // An empty `oldString` means a new file.
   if (old === '') return { path, content: replacement };
   if (!before.includes(old)) return undefined;
   // A function, because `$` in the replacement is a character and not a pattern.
@@ -31,7 +31,7 @@ function toEdited(result: Record<string, unknown>): WrittenFile | undefined {
   return { path, content };
 }
 
-/** An empty one too: an edit may remove text. */
+/** Accepts an empty text too: an edit may remove text. */
 function isText(value: unknown): value is string {
   return typeof value === 'string';
 }

@@ -3,7 +3,7 @@ import { programLimits } from '../../limits.ts';
 import { MAIN } from '../../program.ts';
 import type { TranscriptProblem } from '../transcript/silent-agent.ts';
 
-/** What the log says about a transcript that could not be read whole. */
+/** The message in the log about a transcript that could not be read completely. */
 export function toTranscriptMessage(taskId: string, problem: TranscriptProblem): string {
   const whose = taskId === MAIN ? 'the main agent' : `sub-agent ${taskId}`;
   const mebibytes = (bytes: number) => `${bytes / 1024 / 1024} MiB`;

@@ -2,8 +2,8 @@ import type { TurnComplete } from '@fleetloom/protocol/stream-json';
 import type { TurnFailure, TurnOutcome } from '../../program.ts';
 
 /**
- * How a turn of the main agent ended. `error` is the program's own code of what went wrong, where it gave one. `refusal` is why a hook
- * refused the message of the turn: the program counts that as a success, and its model has not read the message.
+ * The outcome of a turn of the main agent. `error` is the program's error code, if it has one. `refusal` is why a hook
+ * rejected the message of the turn: the program counts that as a success, and its model has not read the message.
  */
 export function toTurnOutcome(turn: TurnComplete, error: string | undefined, refusal?: string): TurnOutcome {
   if (refusal !== undefined) return { type: 'failed', reason: 'unknown', message: refusal };
@@ -29,7 +29,7 @@ const failures: ReadonlyMap<string, TurnFailure> = new Map([
   ['rate_limit', 'rate_limited'],
 ]);
 
-/** What the program has no word for: then it repeats what the endpoint answered with. */
+/** The reason by HTTP status: for errors without a code of its own, the program prints the status of the endpoint's response. */
 function byStatus(status: number): TurnFailure | undefined {
   if (status === 529) return 'overloaded';
   if (status === 402) return 'billing';

@@ -1,16 +1,16 @@
 import type { TurnOutcome } from '../../program.ts';
 
 /**
- * The turns of the main agent: which were begun, which messages became part of one, and whether the program is about
- * to begin one on its own. It always does when a sub-agent in the background ends, to read the report.
+ * Counts the turns of the main agent: open turns, messages that no turn has taken, and whether the program is about
+ * to begin a turn on its own. It always does when a sub-agent in the background ends, to read the report.
  */
 export class Turns {
   #open = 0;
   /** Messages that were sent to the program and are not yet part of a turn. */
   #untaken = 0;
-  /** Sub-agents that ended during a turn, which may have read their reports or not. */
+  /** Sub-agents that ended during a turn. The turn may have read their reports or not. */
   #unread = 0;
-  /** The same, of those that had ended when the turn began. */
+  /** Sub-agents with unread reports when the turn began. */
   #unreadBefore = 0;
   #isExpecting = false;
   /** The program repeats messages when they become part of a turn. */
@@ -29,7 +29,7 @@ export class Turns {
     this.#untaken++;
   }
 
-  /** The program repeats what it takes up. */
+  /** Records that the program has repeated a message, which means that a turn has taken it. */
   taken(): void {
     this.#repeatsMessages = true;
     this.#untaken = Math.max(0, this.#untaken - 1);
@@ -42,14 +42,14 @@ export class Turns {
     this.#unread = 0;
   }
 
-  /** Returns whether another turn follows. */
+  /** Ends a turn. Returns whether another turn follows. */
   end({ isOwn, outcome, queuedTurns, isLocal = false }: EndedTurn): boolean {
-    // No model was asked, so none has read a report.
+    // The turn had no model request, so it has not read a report.
     if (isLocal) this.#unread += this.#unreadBefore;
     this.#open = Math.max(0, this.#open - 1);
     // A message that the program has not repeated by the end of a turn is queued: its turn comes next.
     const isQueued = this.#untaken > 0 && (outcome === 'stopped' || (this.#repeatsMessages && outcome === 'done'));
-    // Any other turn was begun by a message of ours, which the program has not repeated.
+    // Any other turn was begun by a message of this server that the program has not repeated.
     if (!isOwn && !isQueued) this.#untaken = 0;
     const isReportUnread = this.#unread > 0 && outcome === 'done';
     this.#isExpecting = this.#open === 0 && (isQueued || isReportUnread || queuedTurns > 0);
@@ -57,7 +57,7 @@ export class Turns {
     return this.#untaken > 0 || this.#isExpecting;
   }
 
-  /** A sub-agent in the background has ended. Says whether a turn is to be expected that was not before. */
+  /** Records that a sub-agent in the background has ended. Returns whether a turn is newly expected. */
   report(): boolean {
     if (!this.areResting) {
       this.#unread++;
@@ -67,7 +67,7 @@ export class Turns {
     return true;
   }
 
-  /** What was expected does not come. Says whether anything was. */
+  /** Stops expecting a turn. Returns whether a turn was expected. */
   giveUp(): boolean {
     const wasExpecting = this.#isExpecting;
     this.#isExpecting = false;
@@ -78,10 +78,10 @@ export class Turns {
 
 /** A turn that has ended. */
 export interface EndedTurn {
-  /** The program had begun it on its own. */
+  /** The program had begun the turn on its own. */
   readonly isOwn: boolean;
   readonly outcome: TurnOutcome['type'];
-  /** Turns that the program says it has queued. Only newer releases say so. */
+  /** Number of queued turns that the program reports. Only newer releases report it. */
   readonly queuedTurns: number;
   /** The program has answered without a model: a slash command. */
   readonly isLocal?: boolean;

@@ -5,7 +5,7 @@ import { toJson } from '../../lines/values.ts';
 
 export { noUsage } from '../../../model/usage.ts';
 
-/** The usage in a line, in addition to what is known: its counts are totals, and a missing count changes nothing. */
+/** Adds the usage of a line to the known usage: its counts are totals, and a missing count changes nothing. */
 export function toUsage(usage: Record<string, unknown> | undefined, known: Usage): Usage {
   return usage === undefined ? known : addReported(known, toJson(usage));
 }
@@ -15,7 +15,7 @@ export function addUsage(a: Usage, b: Usage): Usage {
   return combine(a, b, (x, y) => x + y);
 }
 
-/** What is left of the first; nothing where the second is more. */
+/** The first usage minus the second; 0 for counts where the second is larger. */
 export function subtractUsage(a: Usage, b: Usage): Usage {
   return combine(a, b, (x, y) => Math.max(0, x - y));
 }
@@ -30,7 +30,7 @@ function combine(a: Usage, b: Usage, join: (x: number, y: number) => number): Us
   };
 }
 
-/** The usage that a program reports for a turn, in our counts. */
+/** Converts the usage that a program reports for a turn. */
 export function toTurnUsage(usage: Extract<AgentEvent, { type: 'turn_complete' }>['usage']): Usage {
   if (usage === undefined) return noUsage;
   const { inputTokens, outputTokens, cacheReadTokens, cacheCreationTokens } = usage;

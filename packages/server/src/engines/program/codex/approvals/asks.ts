@@ -6,7 +6,7 @@ import { programLimits } from '../../limits.ts';
 import type { Decision } from '../../program.ts';
 import type { Fields, RequestId } from '../../lines/json-rpc-line.ts';
 
-/** What the program asks for, which decides the form of the answer. */
+/** The kind of a request of the program, which decides the form of the response. */
 export type AskKind = 'call' | 'mcp' | 'permissions' | 'question' | 'tool';
 
 /** A request of the program that waits for an answer. */
@@ -17,34 +17,34 @@ export interface Ask {
   readonly turnId: string;
   readonly callId: string;
   readonly params: Fields;
-  /** No item reports what became of the call: its result is made up when the ask is over. */
+  /** No item reports the result of the call: this server makes up a result when the ask ends. */
   readonly isMadeUp: boolean;
 }
 
-/** How answers reach the program. */
+/** Callbacks of the asks of one program. */
 export interface AsksOptions {
   readonly write: (id: RequestId, result: object) => void;
-  /** The answer that was given for the call was written. */
+  /** Called when the decision or result for a call is sent to the program. */
   readonly onAnswered: (callId: string) => void;
-  /** A refusal has no room for its reason: the model has to read it as a message. */
+  /** Called with the reason of a denial. The response to the program has no field for it, so the model reads it as a message. */
   readonly onDenied: (ask: Ask, reason: string) => void;
 }
 
-/** What the program wants to know before it runs a call. Answers may come first, and in any order. */
+/** The permission requests and questions of the program. Decisions and answers may arrive before their request, in any order. */
 export class Asks {
   readonly #options: AsksOptions;
   readonly #pending = new Map<string, Ask>();
-  /** Answered, and not yet reported as over by the program. */
+  /** Asks that were answered and that the program has not resolved yet. */
   readonly #answered = new RecentMap<Ask>({ entriesMax: programLimits.programKeptNamesMax });
   readonly #early = new Map<string, Decision | ClientResult>();
-  /** Why calls were denied. */
+  /** The reasons of denied calls, by call id. */
   readonly #denials = new Map<string, string>();
 
   constructor(options: AsksOptions) {
     this.#options = options;
   }
 
-  /** True: nothing is known yet, and the answer has to come from outside. */
+  /** Adds an ask. True if it has to wait for a decision or answer from a client. */
   take(ask: Ask): boolean {
     const early = this.#early.get(ask.callId);
     this.#early.delete(ask.callId);
@@ -53,12 +53,12 @@ export class Asks {
     return early === undefined;
   }
 
-  /** Answers a request by the definition of its agent; no person is asked. */
+  /** Answers an ask with the decision of the agent's definition, without a person. */
   settle(ask: Ask, decision: Decision): void {
     this.#answer(ask, decision);
   }
 
-  /** A decision, or a result, for a call. */
+  /** Takes a decision or a result for a call. */
   give(callId: string, answer: Decision | ClientResult): void {
     const ask = this.#pending.get(callId);
     if (ask === undefined) return void this.#early.set(callId, answer);
@@ -67,12 +67,12 @@ export class Asks {
     this.#answer(ask, answer);
   }
 
-  /** Whether an answer was given for a call that was not asked for yet. */
+  /** Whether a decision or result arrived before the ask of its call. */
   hasEarly(callId: string): boolean {
     return this.#early.has(callId);
   }
 
-  /** The program no longer waits for the request. `isWithdrawn`: it was not answered. */
+  /** Removes a request that the program no longer waits for. `isWithdrawn`: it was not answered. */
   resolve(id: RequestId): { readonly ask: Ask; readonly isWithdrawn: boolean } | undefined {
     const answered = this.#answered.get(toName(id));
     this.#answered.delete(toName(id));
@@ -83,7 +83,7 @@ export class Asks {
     return { ask: pending, isWithdrawn: true };
   }
 
-  /** Removes and returns what a thread still asks for: its turn is over. */
+  /** Removes and returns the open asks of a thread whose turn has ended. */
   withdraw(threadId: string): readonly Ask[] {
     const own = [...this.#pending.values()].filter((ask) => ask.threadId === threadId);
     for (const { callId } of own) this.#pending.delete(callId);
@@ -95,7 +95,7 @@ export class Asks {
     return this.#denials.get(callId);
   }
 
-  /** The call has a result. */
+  /** Forgets a call that has a result. */
   forget(callId: string): void {
     this.#early.delete(callId);
     this.#denials.delete(callId);
@@ -105,13 +105,13 @@ export class Asks {
     this.#answered.set(toName(ask.id), ask);
     const refusal = toRefusal(answer);
     if (refusal !== undefined) this.#denials.set(ask.callId, refusal.reason);
-    // The reason first: the model then reads it in the request that follows the refusal.
+    // The reason is sent first, so that the model reads it in the request after the denial.
     if (refusal !== undefined && !refusal.isInterrupting) this.#options.onDenied(ask, refusal.reason);
     this.#options.write(ask.id, toAnswer(ask, answer));
   }
 }
 
-/** A number and its text are different requests. */
+/** The map key of a request id: a number and the same number as a text are different ids. */
 function toName(id: RequestId): string {
   return `${typeof id} ${id}`;
 }
@@ -121,7 +121,7 @@ interface Refusal {
   readonly isInterrupting: boolean;
 }
 
-/** A changed input cannot be run by Codex: the call is refused, and the model reads what it may run instead. */
+/** The denial in an answer, if it is one. Codex cannot run a changed input: the call is denied, and the model reads the allowed input. */
 function toRefusal(answer: Decision | ClientResult): Refusal | undefined {
   if ('content' in answer) return undefined;
   if (answer.type === 'deny') return { reason: answer.message, isInterrupting: answer.isInterrupting === true };
@@ -162,7 +162,7 @@ function toContentItem(block: ResultBlock): object {
   return { type: 'inputText', text: JSON.stringify(block) };
 }
 
-/** One text answers all questions; a JSON object with ids or questions as its keys answers each. */
+/** The answers to questions. One text answers all questions; a JSON object with ids or questions as its keys answers each question. */
 function toAnswers({ params }: Ask, { content }: ClientResult): object {
   const said = content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
   const given = parseObject(said);
@@ -177,7 +177,7 @@ function toAnswers({ params }: Ask, { content }: ClientResult): object {
 function parseObject(said: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(said);
-    // The cast is what the check says.
+    // The cast: the check ensures an object.
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
   } catch {
     return undefined;

@@ -3,13 +3,13 @@ import type { ProgramCall } from '../../program.ts';
 import { strictestOf, type ToolChoice, type ToolChoices, toToolChoices } from '../../tool-choices.ts';
 
 /**
- * How much Codex does without asking. `default`: what the definitions of the agents say. `untrusted`: every call is asked for, also
- * where a definition allows it. `deny`: no command and no patch is run, and no person is asked.
+ * The permission modes of Codex. `default`: the definitions of the agents decide. `untrusted`: every command and patch needs an approval, even
+ * if a definition allows it. `deny`: every command and patch is denied, and no person is asked.
  */
 export const permissionModes = ['default', 'untrusted', 'deny'] as const;
 export type PermissionMode = (typeof permissionModes)[number];
 
-/** What one agent may do, as its definition and the permission mode say. */
+/** The permissions of one agent by its definition and the permission mode. */
 export interface CallPolicy {
   command(): ToolChoice;
   /** `isNew`: the change adds a file. */
@@ -36,13 +36,13 @@ export function toCallPolicy(
   };
 }
 
-/** Whether some call of the agent has to be asked for, or is denied: Codex then asks for every call, and the engine answers. */
+/** Whether a call of the agent needs an approval or is denied: Codex then requests permission for every call, and the engine answers. */
 export function needsAsks(agent: Pick<AgentSnapshot, 'tools' | 'mcp_servers'>): boolean {
   const choices = toToolChoices(agent);
   return GUARDED.some((name) => choices.builtin(name) !== 'allow') || hasGuardedServer(agent, choices);
 }
 
-/** What Codex does with commands and patches. It has no tool of its own for reading. */
+/** The tools that Codex's commands and patches count as. Codex does not have a tool for reading. */
 const GUARDED = ['bash', 'write', 'edit'] as const;
 
 function hasGuardedServer(
@@ -56,15 +56,15 @@ function hasGuardedServer(
   return all.some(([server, tool]) => choices.mcp(server, tool) !== 'allow');
 }
 
-/** A name that no configuration has. */
+/** A name without a configuration, which gives the default of a server. */
 const ANY_TOOL = '';
 
-/** Whether the agent may search the web without asking. */
+/** Whether the agent may search the web without an approval. */
 export function hasUnaskedSearch(agent: Pick<AgentSnapshot, 'tools' | 'mcp_servers'>): boolean {
   return toToolChoices(agent).builtin(SEARCH) === 'allow';
 }
 
-/** The name of the web search, ours and Codex's. */
+/** The name of the web search, in definitions and in Codex. */
 export const SEARCH = 'web_search';
 
 /** The `tool` of a call with this choice. */

@@ -7,14 +7,14 @@ import { findRollouts } from './find-rollouts.ts';
 /** A conversation and the homes of Codex that it is copied between. */
 export interface CopiedConversation {
   readonly conversation: string;
-  /** The turn that the other program continues from: it has to be in the copy. */
+  /** The turn that the other program continues from. It must be in the copy. */
   readonly turnId: string;
   readonly from: string;
   readonly to: string;
 }
 
 /**
- * Copies what Codex keeps of a conversation to another home. False if there is nothing that can be copied. Agents can write to these
+ * Copies the file of a conversation to another home of Codex. False if no file can be copied. Agents can write to these
  * directories: no link in them is followed.
  */
 export async function copyConversation({ conversation, turnId, from, to }: CopiedConversation): Promise<boolean> {

@@ -4,7 +4,7 @@ import { programLimits } from '../../limits.ts';
 
 /**
  * The files in which Codex keeps a thread: `sessions/<year>/<month>/<day>/rollout-<time>-<thread>.jsonl`, by their paths in the home of
- * Codex. Agents can write there: links are not followed, and not more names are read than the limit.
+ * Codex. Agents can write to these directories: links are not followed, and the number of names that are read is limited.
  */
 export async function findRollouts(home: string, threadId: string): Promise<readonly string[]> {
   if (!/^[\w-]+$/.test(threadId)) return [];

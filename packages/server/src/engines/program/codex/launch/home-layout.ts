@@ -1,6 +1,6 @@
 import type { HomeLayout } from '../../launch/program-homes.ts';
 
-/** Where Codex keeps its configuration, its login and its conversations. */
+/** The files of Codex in its home: configuration with conversations, and login. */
 export const homeLayout = {
   config: '.codex',
   login: 'auth.json',

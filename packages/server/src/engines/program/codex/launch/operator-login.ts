@@ -10,7 +10,7 @@ export function findOperatorHome({ CODEX_HOME: config, HOME: home = homedir() }:
   return config ?? join(home, homeLayout.config);
 }
 
-/** The file with the operator's login; null with the reason if it is to be used and is not there. */
+/** The file with the operator's login, or a problem if it does not exist. */
 export function findOperatorLogin(environment: Environment): { file: string } | { problem: string } {
   const file = join(findOperatorHome(environment), homeLayout.login);
   return existsSync(file)

@@ -3,9 +3,9 @@ import { toProgramModelName } from '../../program-model-name.ts';
 import type { SettingsChoice } from '../../program.ts';
 import { hasUnaskedSearch, SEARCH } from '../approvals/call-policy.ts';
 
-/** Where the model requests of a session's own Codex go. */
+/** The endpoint of the model requests of a session's own Codex. */
 export interface ModelEndpoint {
-  /** With the secret of the gateway in it. */
+  /** The base URL, which contains the secret of the gateway. */
   readonly baseURL: string;
   readonly retriesMax: number;
 }
@@ -20,14 +20,14 @@ export function toConfigFile(endpoint: ModelEndpoint | null): string {
     'enabled = false',
     '[features]',
     ...OFF.map((feature) => `${feature} = false`),
-    // The model may ask people in any mode, not only while it plans.
+    // The model may ask people questions in any mode, not only while it plans.
     'default_mode_request_user_input = true',
     ...(endpoint === null ? [] : toProvider(endpoint)),
   ];
   return `${lines.join('\n')}\n`;
 }
 
-/** What connects to services of its own. */
+/** Features that connect to other services. */
 const OFF = ['plugins', 'apps', 'remote_plugin', 'plugin_sharing'];
 
 const PROVIDER = 'fleetloom';
@@ -38,13 +38,13 @@ function toProvider({ baseURL, retriesMax }: ModelEndpoint): string[] {
     `name = ${toToml('Fleetloom')}`,
     `base_url = ${toToml(`${baseURL}/v1`)}`,
     'wire_api = "responses"',
-    // Retries of the inner layer are not reported, so all are made by the outer one.
+    // Retries of requests are not reported, so all retries are made as retries of streams.
     'request_max_retries = 0',
     `stream_max_retries = ${retriesMax}`,
   ];
 }
 
-/** What the definitions set, on the command line: it has precedence over every file. */
+/** The settings of the definitions as a command line, which has precedence over every file. */
 export function toArguments(options: {
   readonly agent: AgentSnapshot;
   readonly members: readonly AgentSnapshot[];
@@ -60,7 +60,7 @@ export function toArguments(options: {
     ...(depthMax === 0 ? { 'features.multi_agent': 'false' } : { 'agents.max_depth': String(depthMax) }),
     // AGENTS.md of the workspace is a setting of the project.
     ...(loaded === 'none' ? { project_doc_max_bytes: '0' } : {}),
-    // The endpoint runs the search, so that a person could not be asked.
+    // The endpoint runs the search, so it cannot wait for an approval.
     ...(hasSearch ? {} : { [SEARCH]: toToml('disabled') }),
   };
   for (const { name, description } of members) {
@@ -72,7 +72,7 @@ export function toArguments(options: {
   return ['app-server', ...Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`])];
 }
 
-/** The file of a member's role. Roles exist only for names that a key of TOML may have without quotation marks. */
+/** The file of a member's role; null for a name that is not a bare key of TOML. */
 export function toRole({ name, system, model: { id } }: AgentSnapshot): { name: string; content: string } | null {
   if (!/^[A-Za-z0-9_-]+$/.test(name)) return null;
   const model = id.startsWith(OWN_MODELS) ? toProgramModelName(id) : null;
@@ -80,7 +80,7 @@ export function toRole({ name, system, model: { id } }: AgentSnapshot): { name: 
     `developer_instructions = ${toToml(system ?? `You are ${name}.`)}`,
     ...(model === null ? [] : [`model = ${toToml(model)}`]),
   ];
-  // Not in a directory that agents can replace by a link.
+  // A plain name, not a path: agents could replace a directory by a link.
   return { name: `codex-role-${name}.toml`, content: `${lines.join('\n')}\n` };
 }
 

@@ -2,17 +2,17 @@ import { pickInherited, pickVariables, safeGit } from '../../launch/inherited-va
 import type { ProgramHome } from '../../launch/program-homes.ts';
 import { homeLayout } from './home-layout.ts';
 
-/** What the environment of Codex depends on. */
+/** The input of Codex's environment. */
 export interface EnvironmentOptions {
-  /** What the server has. Almost nothing of it reaches the program: keys of models, clouds and databases are in it. */
+  /** The environment of the server. Few variables of it reach the program: it has keys of models, clouds and databases. */
   readonly inherited: Readonly<Record<string, string | undefined>>;
-  /** Further variables that the operator lets through by name. */
+  /** Names of further variables that the operator passes on. */
   readonly passed: readonly string[];
   readonly isSandboxed: boolean;
   readonly home: ProgramHome;
 }
 
-/** Everything that Codex finds in its environment, except what the gateway adds. */
+/** The environment of Codex, except the variables that the gateway adds. */
 export function toEnvironment({ inherited, passed, isSandboxed, home }: EnvironmentOptions): Record<string, string> {
   return {
     ...pickInherited(inherited, { isSandboxed }),
@@ -22,12 +22,12 @@ export function toEnvironment({ inherited, passed, isSandboxed, home }: Environm
   };
 }
 
-/** The sandbox of Codex does not work if its home is below the temporary directory, so the session has one of its own. */
+/** The sandbox of Codex does not work if its home is below the temporary directory, so each session has its own temporary directory. */
 function toOwnHome(path: string): Record<string, string> {
   return { HOME: path, CODEX_HOME: `${path}/${homeLayout.config}`, TMPDIR: `${path}/${TEMPORARY}` };
 }
 
-/** The temporary directory in the home of a session. It goes with the session. */
+/** The temporary directory in the home of a session. It is deleted with the session. */
 export const TEMPORARY = 'tmp';
 
 const OPERATOR_HOME = ['HOME', 'CODEX_HOME', 'USERPROFILE', 'APPDATA', 'LOCALAPPDATA', 'XDG_CONFIG_HOME'];

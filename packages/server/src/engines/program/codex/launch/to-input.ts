@@ -1,6 +1,6 @@
 import type { InputBlock } from '../../../../base/content.ts';
 
-/** A message as `turn/start` takes it. */
+/** Converts a message to the input of `turn/start`. */
 export function toInput(content: readonly InputBlock[]): object[] {
   return content.map((block) => {
     if (block.type === 'text') return toText(block.text);
@@ -9,7 +9,7 @@ export function toInput(content: readonly InputBlock[]): object[] {
     if (block.type === 'image' && typeof data === 'string' && typeof mediaType === 'string') {
       return { type: 'image', url: `data:${mediaType};base64,${data}` };
     }
-    // Codex takes no documents: a text is a text, and of others the model reads only what they are.
+    // Codex takes no documents: a text document becomes a text, and of other documents the model reads only the title.
     if (type === 'text' && typeof data === 'string') return toText(data);
     const title = 'title' in block && typeof block.title === 'string' ? block.title : 'untitled';
     return toText(`[A document that this program cannot read: ${title}]`);

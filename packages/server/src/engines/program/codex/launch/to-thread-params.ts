@@ -3,19 +3,19 @@ import { TOOL_SERVER } from '../../mcp/server-names.ts';
 import { needsAsks, type PermissionMode } from '../approvals/call-policy.ts';
 
 /**
- * What Codex asks for. As soon as one call of one agent has to be asked for, Codex asks for every call, and the engine answers for
- * those that a definition allows: one process has one policy.
+ * The approval policy of Codex. If one call of one agent needs an approval, Codex requests permission for every call, and the engine allows
+ * calls that a definition allows: one process has one policy.
  */
 export function toApprovalPolicy(agents: readonly AgentSnapshot[], mode: PermissionMode): 'untrusted' | 'never' {
   return mode !== 'default' || agents.some(needsAsks) ? 'untrusted' : 'never';
 }
 
-/** What a thread is started, resumed or forked with. */
+/** The input of starting, resuming or forking a thread. */
 export interface ThreadParamsOptions {
   readonly directory: string;
   readonly agent: AgentSnapshot;
   readonly members: readonly AgentSnapshot[];
-  /** Null: the model that Codex chooses. */
+  /** The model of the thread; null: Codex chooses. */
   readonly model: string | null;
   readonly mode: PermissionMode;
   /** The MCP servers of all agents, as the program reaches them. */
@@ -32,14 +32,14 @@ export function toThreadParams(options: ThreadParamsOptions): object {
   const tools =
     toolsUrl === null ? {} : { [TOOL_SERVER]: { url: toolsUrl, ...PATIENT, default_tools_approval_mode: 'approve' } };
   const approvalPolicy = toApprovalPolicy([agent, ...members], mode);
-  // Where Codex asks, it asks for each call, and the definition of the calling agent decides.
+  // If Codex requests permission, it does so for each call, and the definition of the calling agent decides.
   const approval = { default_tools_approval_mode: approvalPolicy === 'never' ? 'approve' : 'prompt' };
   const servers = mcpServers.map(({ name, url }) => [name, { url, ...approval }] as const);
   return {
     cwd: directory,
     approvalPolicy,
     approvalsReviewer: 'user',
-    // The sandbox of the session is around the whole program, and another one does not work inside it.
+    // The sandbox of the session contains the whole program, and a second sandbox does not work inside it.
     sandbox: 'danger-full-access',
     ...(model === null ? {} : { model }),
     ...(agent.system === null || agent.system === '' ? {} : { developerInstructions: agent.system }),

@@ -10,13 +10,13 @@ export interface CallPlace {
 }
 
 /**
- * The MCP server with the custom tools of the agents. Codex says with each call which thread and which call of the model it is
- * for, so that sub-agents have the tools too, and the result can come from any client at any time.
+ * The MCP server with the custom tools of the agents. Codex sends the ids of the thread and of the model's tool call with each
+ * call, so that sub-agents have the tools too, and the result can come from any client at any time.
  */
 export class ToolServer {
   readonly #tools: McpTools;
   readonly #waiting = new Map<string, (result: ClientResult) => void>();
-  /** Results that came before their call. */
+  /** Results that arrived before their call. */
   readonly #early = new Map<string, ClientResult>();
 
   constructor(tools: readonly CustomTool[]) {
@@ -38,7 +38,7 @@ export class ToolServer {
     resolve(result);
   }
 
-  /** The call has a result, from any source. */
+  /** Forgets a call that has a result, from any source. */
   forget(place: CallPlace): void {
     this.#early.delete(keyOf(place));
   }

@@ -1,12 +1,12 @@
 /**
- * The ids of calls. Codex takes them from the model, so they are unique in a thread at best: two sub-agents, or two turns, may
- * have calls with the same id, and a decision names a call by its id alone.
+ * Unique ids of calls. Codex takes its ids from the model, so they are unique in a thread at best: two sub-agents, or two turns, may
+ * have calls with the same id, but a decision has only the id of its call.
  */
 export class CallIds {
   readonly #used = new Map<string, number>();
   readonly #places = new Map<string, { readonly threadId: string; readonly itemId: string }>();
 
-  /** An id for a call that no other call has. */
+  /** Returns a unique id for a call. */
   add(threadId: string, itemId: string): string {
     const times = (this.#used.get(itemId) ?? 0) + 1;
     this.#used.set(itemId, times);
@@ -15,7 +15,7 @@ export class CallIds {
     return callId;
   }
 
-  /** The thread and the item of a call. */
+  /** The ids of the thread and the item of a call; undefined for an unknown call. */
   find(callId: string): { readonly threadId: string; readonly itemId: string } | undefined {
     return this.#places.get(callId);
   }

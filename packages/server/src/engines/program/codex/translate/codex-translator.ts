@@ -16,7 +16,7 @@ import { SubAgents, type SubAgentsOptions, type ThreadFacts } from './sub-agents
 import { ThreadFold } from './thread-fold.ts';
 import { readError, toOutcome } from './to-outcome.ts';
 
-/** What the translator of one session depends on, and where its own lines go. */
+/** The input of the translator of one session, and callbacks that write to the program. */
 export interface CodexTranslatorOptions extends Pick<SubAgentsOptions, 'agent' | 'members' | 'known' | 'readThread'> {
   /** Answers a request of the program. */
   readonly answer: (id: RequestId, result: object) => void;
@@ -34,8 +34,8 @@ export interface MainThread {
 }
 
 /**
- * Lines of `codex app-server` to events, for one session: the thread of the main agent, and the threads of its sub-agents, which
- * are on the same connection. Pure: no clock, no process; what has to be answered goes through the options.
+ * Translates lines of `codex app-server` to events, for one session: the thread of the main agent, and the threads of its sub-agents, which
+ * are on the same connection. It uses no clock and no process; responses to the program go through the options.
  */
 export class CodexTranslator {
   readonly #options: CodexTranslatorOptions;
@@ -43,11 +43,11 @@ export class CodexTranslator {
   readonly #threads = new Map<string, ThreadFold>();
   readonly #held = new HeldLines(programLimits.codexHeldLinesMax);
   readonly #says = new PendingSays();
-  /** Conversations of other clients of the process. */
+  /** Thread ids of conversations of other clients of the process. */
   readonly #foreign = new RecentMap<true>({ entriesMax: programLimits.programKeptNamesMax });
   readonly #failedServers = new RecentMap<true>({ entriesMax: programLimits.programKeptNamesMax });
   readonly #asks: Asks;
-  /** Asks about calls that no item describes, by their calls. */
+  /** Asks for calls that no item describes, by call id. */
   readonly #madeUp = new Map<string, Ask>();
   readonly #subAgents: SubAgents;
   #main: string | undefined;
@@ -70,7 +70,7 @@ export class CodexTranslator {
     });
   }
 
-  /** The main thread is there: from now on its lines, and those held for it, become events. */
+  /** Opens the main thread: from now on its lines, and lines held for it, become events. */
   open({ threadId, model, version }: MainThread): readonly ProgramEvent[] {
     this.#main = threadId;
     this.#foreign.delete(threadId);
@@ -84,13 +84,13 @@ export class CodexTranslator {
     return this.#drain();
   }
 
-  /** The answer to `readThread`; null if the program does not know the thread. */
+  /** Takes the response to `readThread`; null if the program does not know the thread. */
   describeThread(threadId: string, facts: ThreadFacts | null): readonly ProgramEvent[] {
     this.#subAgents.describe(threadId, facts);
     return this.#drain();
   }
 
-  /** Something was said to the main agent. The returned functions report the turn that it became part of, or the refusal. */
+  /** Records a message to the main agent. The returned functions record the turn that it joined, or its rejection. */
   say(): { readonly joined: (turnId: string) => void; readonly refused: (reason: string) => readonly ProgramEvent[] } {
     const said = this.#says.add();
     return {
@@ -103,7 +103,7 @@ export class CodexTranslator {
     };
   }
 
-  /** A decision about a call, or the result of a call that a client runs. */
+  /** Takes a decision about a call, or the result of a call that a client runs. */
   give(callId: string, answer: Decision | ClientResult): readonly ProgramEvent[] {
     this.#foldOf(callId)?.go(callId);
     this.#asks.give(callId, answer);
@@ -114,30 +114,30 @@ export class CodexTranslator {
     this.#mode = mode;
   }
 
-  /** The thread, and the item, of a call. */
+  /** The ids of the thread and the item of a call; undefined for an unknown call. */
   locate(callId: string): { readonly threadId: string; readonly itemId: string } | undefined {
     return this.#callIds.find(callId);
   }
 
-  /** The result of a call was given through the MCP server with the custom tools. */
+  /** Records that the result of a call was sent through the MCP server with the custom tools. */
   serve(callId: string): readonly ProgramEvent[] {
     this.#foldOf(callId)?.go(callId);
     this.#emit({ key: this.#keyOf(callId), type: 'answered', callId });
     return this.#drain();
   }
 
-  /** Whether the result of the call is given through the MCP server with the custom tools. */
+  /** Whether the result of the call is sent through the MCP server with the custom tools. */
   isServed(callId: string): boolean {
     const itemId = this.#callIds.find(callId)?.itemId ?? '';
     return this.#foldOf(callId)?.callOf(itemId)?.item['type'] === 'mcpToolCall';
   }
 
-  /** Something was said that no turn has taken up. */
+  /** Whether a message to the main agent is pending: its turn has not begun or has not ended. */
   get isExpecting(): boolean {
     return !this.#says.isEmpty;
   }
 
-  /** The turn of an agent that is under way. */
+  /** The running turn of an agent. */
   turnOf(key: string): { readonly threadId: string; readonly turnId: string } | undefined {
     const threadId = key === MAIN ? this.#main : key;
     const turnId = this.#threads.get(threadId ?? '')?.turnId ?? null;
@@ -163,17 +163,17 @@ export class CodexTranslator {
     fold?.rest();
   }
 
-  /** A request that belongs to no thread of the session has to be answered all the same: the program waits for it. */
+  /** Rejects a request that belongs to no thread of the session, because the program waits for a response. */
   #takeStray(line: RpcLine): void {
     if (line.type === 'request') this.#options.reject(line.id, 'This client cannot answer that.');
   }
 
-  /** Sub-agents are not announced like this, only conversations are. */
+  /** Notes conversations of other clients. Sub-agents are not announced by `thread/started`. */
   #noteThread(params: Fields): void {
     const thread = record(params['thread']);
     const [id, parent] = [nameIn(thread?.['id']), text(thread?.['parentThreadId'])];
     if (id === undefined || parent !== undefined || id === this.#main || this.#threads.has(id)) return;
-    // Before `open` it may be the main thread.
+    // Before `open` the thread may be the main thread.
     if (this.#main !== undefined) this.#foreign.set(id, true);
   }
 
@@ -227,7 +227,7 @@ export class CodexTranslator {
     const { key, threadId } = fold;
     const [turnId, status] = [nameIn(turn['id']) ?? fold.turnId ?? '', text(turn['status']) ?? 'failed'];
     if (fold.endedTurnId === turnId) return;
-    // Its beginning was not reported.
+    // Starts the turn if its beginning was not reported.
     this.#startTurn(fold, turnId);
     for (const ask of this.#asks.withdraw(threadId)) {
       this.#emit({ key, type: 'ask_withdrawn', callId: ask.callId });
@@ -300,7 +300,7 @@ export class CodexTranslator {
     if (ask.isMadeUp || isWithdrawn) this.#asks.forget(ask.callId);
   }
 
-  /** A call that only the ask describes has its result with the end of the ask, or of the turn. */
+  /** Emits the result of a call that only its ask describes, when the ask or the turn has ended. */
   #endMadeUp(ask: Ask, isWithdrawn: boolean): void {
     if (!this.#madeUp.delete(ask.callId)) return;
     const result = toMadeUpResult(ask, isWithdrawn, this.#asks.denialOf(ask.callId));
@@ -327,7 +327,7 @@ export class CodexTranslator {
     this.#emit({ key: MAIN, type: 'server_failed', serverName, isLogin, reason });
   }
 
-  /** A message that the program refused is a turn that failed. */
+  /** Emits a failed turn for a message that the program rejected. */
   #emitFailedTurn(message: string): void {
     this.#emit({ key: MAIN, type: 'turn_started' });
     const outcome = { type: 'failed', reason: 'request_failed', message } as const;

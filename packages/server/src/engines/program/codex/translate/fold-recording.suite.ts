@@ -4,7 +4,7 @@ import { record, records, text } from '../../lines/values.ts';
 import type { PlayedRecording } from './play-recording.suite.ts';
 import { unwrapShell } from './unwrap-shell.ts';
 
-/** A `*.expected.json`, as far as it is compared. */
+/** The compared fields of a `*.expected.json`. */
 export interface ExpectedRecording {
   readonly threads: readonly ExpectedThread[];
   readonly approvals: readonly { readonly thread: string; readonly method: string; readonly item: string | null }[];
@@ -25,7 +25,7 @@ interface ExpectedThread {
   readonly usageTotal: { readonly inputTokens: number; readonly outputTokens: number } | null;
 }
 
-/** What is compared of one thread. */
+/** The compared facts of one thread. */
 interface ComparedThread {
   readonly key: string;
   readonly opened: object | null;
@@ -59,7 +59,7 @@ export function toComparable(expected: ExpectedRecording): readonly ComparedThre
   }));
 }
 
-/** The same of the events of a recording. */
+/** The comparable facts of the events of a recording. */
 export function foldRecording(
   { processes, unseen }: PlayedRecording,
   expected: ExpectedRecording,
@@ -83,7 +83,7 @@ export function foldRecording(
   });
 }
 
-/** The items that were asked for. Asks of MCP calls name none. */
+/** The item ids of asks; null for asks of MCP calls, which have none. */
 function toAsks(own: readonly ProgramEvent[]): (string | null)[] {
   const isMcp = (callId: string) =>
     own.some((event) => event.type === 'call' && event.callId === callId && event.tool.kind === 'mcp');
@@ -105,7 +105,7 @@ function toOpened(own: readonly ProgramEvent[], thread: ExpectedThread, expected
   return {
     parent: expected.threads.find(({ id }) => id === parentId)?.key,
     by: opened.callId?.replace(/#\d+$/, ''),
-    // Version 1 names sub-agents only on request.
+    // In version 1 the name of a sub-agent is known only on request.
     name: thread.name === null || thread.name === undefined ? null : opened.agentName,
     prompt: opened.prompt,
   };
@@ -183,7 +183,7 @@ function toCalls(own: readonly ProgramEvent[], thread: ExpectedThread): Compared
     const known = thread.calls.find((each) => each.id === id);
     if (result?.type !== 'result') return { id, call: toFacts(call, ''), end: 'never' };
     const said = result.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
-    // The program never said what became of it: the result is made up.
+    // The program never reported the end of the call: the result is made up.
     if (known?.['status'] === 'never completed') return { id, call: toFacts(call, ''), end: 'never' };
     const isOurs = known?.['status'] === 'declined' || said === 'The call was stopped.';
     return { id, call: toFacts(call, isOurs ? '' : said), end: result.isError ? 'error' : 'completed' };
@@ -206,7 +206,7 @@ const EXIT_CODE = /\n?Exit code -?\d+$/;
 /** A result in an expectation: blocks, or the failure of an MCP call. */
 function toText(result: unknown): string {
   const failure = text(record(result)?.['message']);
-  // The denial that the recording was played with.
+  // The message of the denial with which the recording is played.
   if (failure === 'user rejected MCP tool call') return 'No.';
   return (
     failure ??
@@ -252,7 +252,7 @@ function addUsage({ input, output }: Tokens, more: Tokens = { input: 0, output: 
   return { input: input + more.input, output: output + more.output };
 }
 
-/** Long texts are cut in expectations, with a mark behind the cut. */
+/** The compared beginning of a text. Long texts are cut in expectations, with a mark after the cut. */
 function beginningOf(whole: string): string {
   return whole.replace(/… \(\d+ char\w*\)$/s, '').slice(0, COMPARED_CHARS);
 }

@@ -14,14 +14,14 @@ type BlockEvent =
 interface GrowingBlock {
   readonly name: string;
   readonly kind: 'text' | 'thinking';
-  /** What it grows by: a thought has a summary, or its whole content, or both. */
+  /** The source of the block's deltas: a thinking block has a summary, its full content, or both. */
   source: Source | undefined;
   part: number;
 }
 
 type Source = 'text' | 'summary' | 'content';
 
-/** Texts and thoughts of one thread, from their items. A block without any text is not emitted. */
+/** Text and thinking blocks of one thread, built from their items. A block without any text is not emitted. */
 export class GrowingBlocks {
   readonly #emit: (event: BlockEvent) => void;
   readonly #open = new RecentMap<GrowingBlock>({ entriesMax: programLimits.programBlocksMax });
@@ -49,7 +49,7 @@ export class GrowingBlocks {
     this.#emit({ type: 'block_delta', block: name, text: isNext ? `\n${delta}` : delta });
   }
 
-  /** The item is complete, and is what counts. */
+  /** Ends a block with the content of its completed item, which replaces the deltas. */
   end(itemId: string, item: Fields): void {
     const isThought = item['type'] === 'reasoning';
     const { name, source } = this.#open.get(itemId) ?? this.#add(itemId, isThought ? 'thinking' : 'text');
@@ -62,12 +62,12 @@ export class GrowingBlocks {
     this.#emit({ type: 'block_ended', block: name, content });
   }
 
-  /** The request of the open blocks is over: they never become whole. */
+  /** Drops the open blocks of a request that has ended: they are never completed. */
   drop(): void {
     this.#open.clear();
   }
 
-  /** Items have the ids of the model, which may be those of another block: blocks have numbers. */
+  /** Adds a block. Its name is a number, because item ids come from the model and may repeat. */
   #add(itemId: string, kind: 'text' | 'thinking'): GrowingBlock {
     const block: GrowingBlock = { name: `block_${++blocks}`, kind, source: undefined, part: 0 };
     this.#open.set(itemId, block);

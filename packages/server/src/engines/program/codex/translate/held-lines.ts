@@ -4,7 +4,7 @@ import type { RpcLine } from '../../lines/json-rpc-line.ts';
 import { programLimits } from '../../limits.ts';
 
 /**
- * Lines of threads that are not known yet. Codex announces no sub-agent: the item that names its parent may come after the first
+ * Lines of threads that are not known yet. Codex does not announce sub-agents: the item that names the parent may come after the first
  * lines of the sub-agent itself.
  */
 export class HeldLines {
@@ -30,7 +30,7 @@ export class HeldLines {
     else held.push(line);
   }
 
-  /** The lines of a thread that is known now. `isCut`: some were not kept. */
+  /** Removes and returns the lines of a thread that is known now. `isCut`: some lines were not kept. */
   take(threadId: string): { readonly lines: readonly RpcLine[]; readonly isCut: boolean } {
     const lines = this.#lines.get(threadId) ?? [];
     this.#lines.delete(threadId);

@@ -1,12 +1,12 @@
 /** A message to the main agent. */
 interface Said {
-  /** The turn that it became part of; null until the program has answered. */
+  /** The turn that the message joined; null until the program has responded. */
   turnId: string | null;
 }
 
 /**
- * Messages to the main agent that no turn has ended with. A message joins the turn that is under way, or begins one; which of
- * them is known by the answer of the program, and a turn may end before that.
+ * Messages to the main agent whose turn has not ended. A message joins the running turn or begins one;
+ * the response of the program has the turn, and a turn may end before the response arrives.
  */
 export class PendingSays {
   readonly #says = new Set<Said>();
@@ -29,7 +29,7 @@ export class PendingSays {
     this.#says.delete(said);
   }
 
-  /** A turn has ended. Returns whether a message waits for another one. */
+  /** Removes the messages of a turn that has ended. Returns whether a message waits for another turn. */
   end(turnId: string): boolean {
     for (const said of this.#says) if (said.turnId === turnId) this.#says.delete(said);
     return this.#says.size > 0;

@@ -7,14 +7,14 @@ import type { ClientResult } from '../../mcp/mcp-tools.ts';
 import { type Fields, type RequestId, toRpcLine } from '../../lines/json-rpc-line.ts';
 import { CodexTranslator } from './codex-translator.ts';
 
-/** What the translator of one conversation made of one process. */
+/** The events of one conversation in one process. */
 export interface PlayedProcess {
-  /** The thread of its main agent. */
+  /** The thread id of the main agent. */
   readonly threadId: string;
   readonly events: ProgramEvent[];
 }
 
-/** An answer that was recorded, and what the translator wrote instead. */
+/** A recorded answer, and the answer that the translator wrote. */
 export interface PlayedAnswer {
   readonly method: string;
   readonly recorded: unknown;
@@ -28,7 +28,7 @@ export interface PlayedRecording {
   readonly processes: readonly PlayedProcess[];
   readonly answers: readonly PlayedAnswer[];
   /**
-   * Usage by thread that no line of a turn ever had: a process was ended before it reported the usage of its last request, and
+   * Usage by thread that no line of a turn has: a process was ended before it reported the usage of its last request, and
    * only the replay of the next process has it. A replay is never counted.
    */
   readonly unseen: ReadonlyMap<string, Tokens>;
@@ -181,7 +181,7 @@ function findUnseen(rows: readonly Row[]): PlayedRecording['unseen'] {
     const before = totals.get(threadId);
     totals.set(threadId, total);
     if (before !== undefined && begun.has(threadId)) continue;
-    // A thread that was forked begins its first turn with the total of another one.
+    // A forked thread begins its first turn with the total of the original thread.
     const seen = begun.has(threadId) ? toTokens(usage?.['last']) : (before ?? NO_TOKENS);
     const known = unseen.get(threadId) ?? NO_TOKENS;
     const [input, output] = [total.input - seen.input, total.output - seen.output];
@@ -215,7 +215,7 @@ function toAnswer(result: Fields): Decision | ClientResult {
   return { type: 'allow' };
 }
 
-/** An agent of which every call is asked for, with the MCP servers that occur. */
+/** An agent whose calls all need an approval, with the MCP servers of the recording. */
 function toAskingAgent(rows: readonly Row[]): AgentSnapshot {
   const items = rows.flatMap(({ line }) => {
     const item = record(record(parse(line ?? '')?.['params'])?.['item']);

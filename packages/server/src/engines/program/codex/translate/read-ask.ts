@@ -7,11 +7,11 @@ import type { OpenCall, ThreadFold } from './thread-fold.ts';
 import type { Ask, AskKind } from '../approvals/asks.ts';
 import { TOOL_SERVER } from '../../mcp/server-names.ts';
 
-/** A request of the program, the choice of the definition, and the event for people if they have to answer. */
+/** A request of the program, the choice of the definition, and the event for a person who has to answer. */
 export interface FoundAsk {
   readonly ask: Ask;
   readonly choice: ToolChoice;
-  /** Null: the call itself says that a client has to give its result. */
+  /** The event of the ask. Null: the event of the call already shows that a client has to send its result. */
   readonly event: ProgramAsk | null;
 }
 
@@ -21,7 +21,7 @@ interface Request {
   readonly params: Fields;
 }
 
-/** Reads a request for an approval, an answer or a result. Null: it is not known, or cannot be answered by people. */
+/** Reads a request for an approval, an answer or a result. Null if the request is unknown or people cannot answer it. */
 export function readAsk(fold: ThreadFold, request: Request): FoundAsk | null {
   switch (request.method) {
     case 'item/commandExecution/requestApproval':
@@ -40,7 +40,7 @@ export function readAsk(fold: ThreadFold, request: Request): FoundAsk | null {
   }
 }
 
-/** A command or a patch. One command may ask several times, for its parts: each further ask is a call of its own. */
+/** Reads the ask of a command or a patch. One command may cause several asks, for its parts: each further ask becomes a call of its own. */
 function readCallAsk(fold: ThreadFold, request: Request): FoundAsk {
   const { params } = request;
   const itemId = nameIn(params['itemId']) ?? '';
@@ -62,11 +62,11 @@ function choiceOf(open: OpenCall | undefined, { policy }: ThreadFold): ToolChoic
   return policy.patch(changes.map((change) => ({ isNew: record(record(change)?.['kind'])?.['type'] === 'add' })));
 }
 
-/** The approval of an MCP call does not name the call: it is the newest one with the same server and arguments. */
+/** Reads the ask of an MCP call. It does not have the id of the call, which is the newest open call with the same server and arguments. */
 function readMcpAsk(fold: ThreadFold, request: Request): FoundAsk | null {
   const { params } = request;
   const meta = record(params['_meta']);
-  // A server that asks people for something else cannot be answered.
+  // Other requests of MCP servers to people cannot be answered.
   if (meta?.['codex_approval_kind'] !== 'mcp_tool_call') return null;
   const server = text(params['serverName']) ?? '';
   const call = fold.openCalls.find(
@@ -83,7 +83,7 @@ function readMcpAsk(fold: ThreadFold, request: Request): FoundAsk | null {
   return toFound(fold, request, { kind: 'mcp', callId: call.callId, isMadeUp: false }, choice, null);
 }
 
-/** No item describes it. It goes beyond what any definition says, so that a person decides. */
+/** Reads a request for more permissions. No item describes it, and no definition covers it, so a person decides. */
 function readPermissionsAsk(fold: ThreadFold, request: Request): FoundAsk {
   const input = { permissions: toJson(request.params['permissions']), cwd: toJson(request.params['cwd']) };
   const tool = { kind: 'builtin', permission: 'ask' } as const;
@@ -99,7 +99,7 @@ function readQuestion(fold: ThreadFold, request: Request): FoundAsk {
   return { ...found, event: { type: 'ask', callId, kind: 'question', reason: null, input } };
 }
 
-/** A tool that the client runs. Its item has the same id, and its own result. */
+/** Reads the call of a tool that the client runs. Its item has the same id, and a result of its own. */
 function readToolCall(fold: ThreadFold, request: Request): FoundAsk | null {
   const call = fold.callOf(nameIn(request.params['callId']) ?? '');
   if (call === undefined) return null;

@@ -6,18 +6,18 @@ import { MAIN, type ProgramEvent } from '../../program.ts';
 import type { Fields } from '../../lines/json-rpc-line.ts';
 import type { ThreadFold } from './thread-fold.ts';
 
-/** What is known of the agents of a session, and where new threads go. */
+/** The agents of a session, and the callbacks for new threads. */
 export interface SubAgentsOptions {
   readonly agent: AgentSnapshot;
   readonly members: readonly AgentSnapshot[];
   /** Sub-agents of an earlier process of the conversation, by their thread ids. */
   readonly known: readonly { readonly key: string; readonly callId: string }[];
   /**
-   * Asks the program who a new thread is; `describe` is called with the answer. Without it the roles of sub-agents are not
+   * Requests the facts of a new thread from the program; `describe` is called with the response. Without it the roles of sub-agents are not
    * known.
    */
   readonly readThread?: ((threadId: string) => void) | undefined;
-  /** The key of a thread that is open; undefined for others. */
+  /** The key of an open thread; undefined for other threads. */
   readonly keyOf: (threadId: string) => string | undefined;
   readonly mainModel: () => string;
   /** Opens a thread; `agent` is the definition that applies to it. */
@@ -25,13 +25,13 @@ export interface SubAgentsOptions {
   readonly emit: (event: ProgramEvent) => void;
 }
 
-/** What the program says of a thread. */
+/** The facts that the program reports about a thread. */
 export interface ThreadFacts {
   readonly nickname: string | null;
-  /** The name of its role in the configuration. */
+  /** The name of the thread's role in the configuration. */
   readonly role: string | null;
   readonly model: string | null;
-  /** The thread that made it. */
+  /** The id of the parent thread. */
   readonly parent: string | null;
 }
 
@@ -41,22 +41,22 @@ export interface ThreadFacts {
  */
 export class SubAgents {
   readonly #options: SubAgentsOptions;
-  /** Known by an item, and not described yet. */
+  /** Threads that an item has named and that the program has not described yet. */
   readonly #awaited = new Map<string, NewThread>();
-  /** What was last sent to a sub-agent that has ended. */
+  /** The last message to each sub-agent, for its next run. */
   readonly #prompts = new RecentMap<string>({
     entriesMax: programLimits.programKeptNamesMax,
     sizeMax: programLimits.programKeptCharsMax,
     sizeOf: (prompt) => prompt.length,
   });
-  /** Announced, and the first turn has not begun. */
+  /** Announced threads whose first turn has not begun. */
   readonly #firstRuns = new Set<string>();
 
   constructor(options: SubAgentsOptions) {
     this.#options = options;
   }
 
-  /** A call of version 1, or a wait of version 2. */
+  /** Takes the item of a call of version 1, or of a wait of version 2. */
   takeCall(fold: ThreadFold, item: Fields, isComplete: boolean): void {
     const targets: readonly unknown[] = Array.isArray(item['receiverThreadIds']) ? item['receiverThreadIds'] : [];
     const prompt = text(item['prompt']);
@@ -71,7 +71,7 @@ export class SubAgents {
     }
   }
 
-  /** An item of version 2. The call itself has none, and is made up of it. */
+  /** Takes an activity item of version 2. The call does not have an item of its own, so it is made up from the activity. */
   takeActivity(fold: ThreadFold, item: Fields): void {
     const [threadId, id] = [nameIn(item['agentThreadId']), nameIn(item['id']) ?? ''];
     if (item['kind'] !== 'started' || threadId === undefined || !this.#isNew(threadId)) return;
@@ -83,7 +83,7 @@ export class SubAgents {
     this.#options.emit({ key: fold.key, type: 'result', callId, content: [], isError: false });
   }
 
-  /** A thread that is not open begins a turn. One of an earlier process is announced again. */
+  /** Announces a sub-agent of an earlier process again when it begins a turn. */
   resume(threadId: string): void {
     const known = this.#options.known.find(({ key }) => key === threadId);
     if (known === undefined || !this.#isNew(threadId)) return;
@@ -92,14 +92,14 @@ export class SubAgents {
     this.#announce(threadId, { parentKey: MAIN, callId: known.callId, prompt, model, name: null });
   }
 
-  /** The answer to `readThread`; null if the program does not know the thread. */
+  /** Takes the response to `readThread`; null if the program does not know the thread. */
   describe(threadId: string, facts: ThreadFacts | null): void {
     const awaited = this.#awaited.get(threadId);
     this.#awaited.delete(threadId);
     if (awaited !== undefined) this.#begin(threadId, awaited, facts);
   }
 
-  /** A turn of a sub-agent begins. Null: its first one, which begins with its announcement. */
+  /** Begins a run of a sub-agent. Null for the first run, which began with the announcement. */
   startRun(threadId: string): { readonly prompt: string | null } | null {
     return this.#firstRuns.delete(threadId) ? null : { prompt: this.#takePrompt(threadId) };
   }
@@ -111,7 +111,7 @@ export class SubAgents {
   #announce(threadId: string, thread: NewThread): void {
     const { readThread } = this.#options;
     if (readThread === undefined) return this.#begin(threadId, thread, null);
-    // Each of them is a request that the program may leave unanswered.
+    // Each awaited thread is a request that the program may leave unanswered.
     if (this.#awaited.size >= programLimits.codexAwaitedMax) return;
     this.#awaited.set(threadId, thread);
     readThread(threadId);
@@ -136,7 +136,7 @@ export class SubAgents {
   }
 }
 
-/** A sub-agent, as the item that names it says. */
+/** The facts of a sub-agent in the item that names it. */
 interface NewThread {
   readonly parentKey: string;
   readonly callId: string | null;

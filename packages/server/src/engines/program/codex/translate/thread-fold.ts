@@ -10,7 +10,7 @@ import { GrowingBlocks } from './growing-blocks.ts';
 import { toCall, toResult } from './to-call.ts';
 import { UsageCount } from './usage-count.ts';
 
-/** What a thread is folded with. */
+/** Options of folding a thread. */
 export interface ThreadFoldOptions {
   readonly threadId: string;
   /** The key of the agent in events. */
@@ -19,7 +19,7 @@ export interface ThreadFoldOptions {
   readonly policy: CallPolicy;
   readonly callIds: CallIds;
   readonly emit: (event: ProgramEvent) => void;
-  /** Why the call was denied, if it was. */
+  /** Returns why the call was denied; undefined if it was not. */
   readonly denialOf: (callId: string) => string | undefined;
 }
 
@@ -29,26 +29,26 @@ export interface OpenCall {
   readonly callId: string;
   readonly itemId: string;
   readonly item: Fields;
-  /** Codex has asked for it. A call is asked for once. */
+  /** Codex has requested permission for the call. It does so once for each call. */
   isAsked: boolean;
 }
 
 /**
  * One thread of Codex: its items become model requests, blocks, calls and results. Codex reports neither the start of a model
- * request nor every end of an item, so both are made up: a request starts with its first item and ends when the usage grows,
- * and a call without a result has one when its turn ends. Usage is reported after the results of the calls, so that a request
- * whose calls all wait for a client ends before, and its usage is part of the next one.
+ * request nor every end of an item, so this class makes them up: a request starts with its first item and ends when the usage grows,
+ * and a call without a result gets one when its turn ends. Usage is reported after the results of the calls, so a request
+ * whose calls all wait for a client ends before its usage is known, which is then added to the next request.
  */
 export class ThreadFold {
   readonly #options: ThreadFoldOptions;
-  /** The turn that is under way. */
+  /** The id of the running turn. */
   turnId: string | null = null;
-  /** The turn before. */
+  /** The id of the previous turn. */
   endedTurnId: string | null = null;
-  /** The model of its requests. */
+  /** The model of the thread's requests. */
   model: string;
   #hasRequest = false;
-  /** The request ended because its calls wait for a client, and its usage was not reported yet. */
+  /** The last request ended because its calls wait for a client, and its usage was not reported yet. */
   #isUsageLate = false;
   /** Usage that was reported after the end of its request. */
   #late: Usage = noUsage;
@@ -57,9 +57,9 @@ export class ThreadFold {
   readonly #blocks: GrowingBlocks;
   readonly #usage = new UsageCount();
   readonly #calls = new Map<string, OpenCall>();
-  /** The items of the turn that are complete. */
+  /** The completed items of the turn. */
   readonly #closed = new Set<string>();
-  /** Commands that go on after their turn. */
+  /** Work ids of commands that continue after their turn, by item id. */
   readonly #background = new Map<string, string>();
 
   constructor(options: ThreadFoldOptions) {
@@ -97,7 +97,7 @@ export class ThreadFold {
     const { emit, key } = this.#options;
     const id = idOf(item);
     if (isWithoutResult(item)) {
-      // A line that comes again changes nothing.
+      // A repeated line changes nothing.
       if (this.#closed.has(id)) return;
       this.#closed.add(id);
       return item['type'] === 'contextCompaction' ? emit({ key, type: 'compacted' }) : this.#blocks.end(id, item);
@@ -108,26 +108,26 @@ export class ThreadFold {
       const outcome = toResult(item).isError ? 'failed' : 'completed';
       return emit({ key, type: 'work_ended', workId: work, outcome });
     }
-    // Its result was made up when its turn ended.
+    // The result of this call was made up when its turn ended.
     if (!this.#calls.has(id) && (turnId !== this.turnId || this.#closed.has(id))) return;
     const call = this.#calls.get(id) ?? this.#openCall(id, item);
     if (call !== undefined) this.#closeCall(call, item);
   }
 
-  /** Text or thought grows. `part` is the number of the paragraph of a thought. */
+  /** Adds a delta to a text or thinking block. `part` is the number of the paragraph of a thinking block. */
   grow(itemId: string, source: 'text' | 'summary' | 'content', delta: string, part: number): void {
     this.#openRequest();
     this.#blocks.grow(itemId, source, delta, part);
   }
 
-  /** A command that runs has written more. */
+  /** Emits output of a running command. */
   show(itemId: string, text: string): void {
     const { emit, key } = this.#options;
     const call = this.#calls.get(itemId);
     if (call !== undefined && text !== '') emit({ key, type: 'output_delta', callId: call.callId, text });
   }
 
-  /** A call that no item describes, because Codex only asks for it. */
+  /** Adds a call that no item describes, because Codex only requests permission for it. */
   addCall(itemId: string, facts: Pick<Extract<ProgramEvent, { type: 'call' }>, 'name' | 'input' | 'tool'>): string {
     const { callIds, emit, key } = this.#options;
     if (!this.#isUsageLate) this.#openRequest();
@@ -151,7 +151,7 @@ export class ThreadFold {
     return [...this.#calls.values()].toReversed();
   }
 
-  /** The total usage of the thread was reported. */
+  /** Takes a report of the total usage of the thread. */
   count(tokenUsage: unknown, turnId: string | undefined): void {
     const usage = this.#usage.take(tokenUsage, this.turnId !== null && turnId === this.turnId);
     if (usage === null) return;
@@ -162,17 +162,17 @@ export class ThreadFold {
     this.#endRequest({ usage, isError: false });
   }
 
-  /** A client has to decide about the call, or to give its result. */
+  /** Marks a call as waiting for a decision or result of a client. */
   wait(callId: string): void {
     this.#waiting.add(callId);
   }
 
-  /** The client has acted. */
+  /** Marks a call as no longer waiting for a client. */
   go(callId: string): void {
     this.#waiting.delete(callId);
   }
 
-  /** Ends a request of which nothing is left but calls that wait for a client: the agent is idle until then. */
+  /** Ends a request if only calls are left that wait for a client: the agent is idle until the client acts. */
   rest(): void {
     const open = [...this.#calls.values()];
     const isWaiting = this.#waiting.size > 0 && open.every(({ callId }) => this.#waiting.has(callId));
@@ -181,14 +181,14 @@ export class ThreadFold {
     this.#endRequest({ usage: noUsage, isError: false });
   }
 
-  /** The model request failed, and is sent again: what grew in it is void. */
+  /** Ends a model request that failed and is sent again: its deltas are void. */
   failRequest(): void {
     this.#blocks.drop();
     if (this.#hasRequest) this.#endRequest({ usage: noUsage, isError: true });
     this.#isUsageLate = false;
   }
 
-  /** Closes what the turn leaves open. */
+  /** Ends calls, blocks and the request that the turn leaves open. */
   endTurn(status: string): void {
     const { emit, key } = this.#options;
     for (const call of this.#calls.values()) this.#endOwed(call, status);
@@ -212,7 +212,7 @@ export class ThreadFold {
     const { policy, callIds, emit, key } = this.#options;
     const facts = toCall(item, policy);
     if (facts === null) return undefined;
-    // Further calls of a request that has ended, because its first ones wait for a client.
+    // If usage is late, these are further calls of a request that ended because its first calls wait for a client.
     if (!this.#isUsageLate) this.#openRequest();
     const call: OpenCall = {
       callId: callIds.add(this.threadId, id),
@@ -239,7 +239,7 @@ export class ThreadFold {
     emit({ key, type: 'result', callId, content: shown, isError });
   }
 
-  /** A call whose item never completed. A command that a finished turn leaves behind goes on in the background. */
+  /** Ends a call whose item never completed. A command that a finished turn leaves running continues in the background. */
   #endOwed({ callId, itemId, item }: OpenCall, status: string): void {
     const { emit, key } = this.#options;
     const isBackground = status === 'completed' && item['type'] === 'commandExecution';
@@ -282,7 +282,7 @@ function addUsage(one: Usage, other: Usage): Usage {
   };
 }
 
-/** An item that is not a call. */
+/** Whether the item is not a call. */
 function isWithoutResult({ type }: Fields): boolean {
   return type === 'agentMessage' || type === 'reasoning' || type === 'contextCompaction';
 }
@@ -291,7 +291,7 @@ function idOf(item: Fields): string {
   return nameIn(item['id']) ?? '';
 }
 
-/** What is needed of the item of an open call: it may have any other field, of any length. */
+/** The fields that are kept of the item of an open call. Other fields may have any length. */
 function toKept({ type, server, tool, command, changes, ...item }: Fields): Fields {
   const kinds = records(changes).map(({ kind }) => ({ kind: { type: nameIn(record(kind)?.['type']) ?? null } }));
   return { type, server, tool, command, arguments: item['arguments'], changes: kinds };

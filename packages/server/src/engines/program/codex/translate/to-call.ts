@@ -10,7 +10,7 @@ import { unwrapShell } from './unwrap-shell.ts';
 /** A call as its item describes it. */
 export type CallFacts = Pick<ProgramCall, 'name' | 'input' | 'tool'>;
 
-/** The call of an item; null if the item is not a call. A kind of item that is not known is a call if it has a status. */
+/** The call of an item; null if the item is not a call. An item of an unknown type is a call if it has a status. */
 export function toCall(item: Fields, policy: CallPolicy): CallFacts | null {
   const type = text(item['type']) ?? '';
   switch (type) {
@@ -42,7 +42,7 @@ export function toCall(item: Fields, policy: CallPolicy): CallFacts | null {
   }
 }
 
-/** Items that are something else than a call. */
+/** Types of items that are not calls. */
 const NOT_CALLS: ReadonlySet<string> = new Set([
   'userMessage',
   'agentMessage',
@@ -78,7 +78,7 @@ function toContent(item: Fields, status: string): readonly ResultBlock[] {
   }
 }
 
-/** The text of all content of one call: an exit code is reported where the command failed. */
+/** The output of a command, with its exit code if the command failed. */
 function toOutput(item: Fields, status: string): string[] {
   const output = text(item['aggregatedOutput']);
   const exitCode = number(item['exitCode']);
@@ -91,7 +91,7 @@ function toTexts(lines: readonly string[]): ResultBlock[] {
   return joined === '' ? [] : [{ type: 'text', text: joined }];
 }
 
-/** A block of MCP, or of a dynamic tool. */
+/** Converts a content block of MCP or of a dynamic tool. */
 function toBlock(block: Fields): ResultBlock {
   const said = text(block['text']);
   if (said !== undefined) return { type: 'text', text: said };
@@ -153,7 +153,7 @@ function toPatch({ kind }: FileChange): { readonly isNew: boolean } {
   return { isNew: kind === 'add' };
 }
 
-/** What is known of a call of an unknown kind. */
+/** The input of a call of an unknown type: all fields that are not common to items. */
 function toInput(item: Fields): Json {
   const all = toJson(item);
   if (!isObject(all)) return {};

@@ -1,7 +1,7 @@
 import type { TurnFailure, TurnOutcome } from '../../program.ts';
 import { number, record, text } from '../../lines/values.ts';
 
-/** How a turn ended, by the `turn` of `turn/completed`. */
+/** The outcome of a turn, from the `turn` of `turn/completed`. */
 export function toOutcome(turn: unknown): TurnOutcome {
   const { status, error } = record(turn) ?? {};
   if (status === 'completed') return { type: 'done' };
@@ -12,7 +12,7 @@ export function toOutcome(turn: unknown): TurnOutcome {
   return { type: 'failed', reason: toReason(kind, httpStatus, message), message };
 }
 
-/** What an `error` of the program says. */
+/** The fields of an `error` of the program. */
 export interface CodexError {
   /** The name in `codexErrorInfo`, which is a text or an object with one field. */
   readonly kind: string;
@@ -42,7 +42,7 @@ const reasons: { readonly [kind: string]: TurnFailure | undefined } = {
   internalServerError: 'request_failed',
 };
 
-/** `other` is anything, and only its words distinguish it. */
+/** The reason of a failure. Errors of kind `other` differ only in their message. */
 function toReason(kind: string, status: number | null, message: string): TurnFailure {
   if (/credit balance|insufficient_quota|billing/i.test(message) || status === 402) return 'billing';
   if (status === 401 || status === 403) return 'authentication';
@@ -56,7 +56,7 @@ function isRefusedRequest(message: string): boolean {
   return !/stream|connection|disconnected/i.test(message);
 }
 
-/** An endpoint's own error is printed as the JSON that it sent. */
+/** Reads an error message. Errors of the endpoint are printed as JSON. */
 function readMessage(said: string): string {
   try {
     return text(record(record(JSON.parse(said))?.['error'])?.['message']) ?? said;

@@ -1,5 +1,5 @@
 /**
- * The command that the model wrote, out of the command line that Codex prints: `/bin/bash -lc 'echo a'` is `echo a`. A
+ * Extracts the command of the model from the command line that Codex prints: `/bin/bash -lc 'echo a'` becomes `echo a`. A
  * command line of another form is returned as it is.
  */
 export function unwrapShell(commandLine: string): string {

@@ -3,19 +3,19 @@ import { number, record, tokenCount } from '../../lines/values.ts';
 
 /**
  * The usage of single model requests of one thread. The program reports totals of the thread, and repeats them: when a thread
- * is resumed or forked, around a compaction, after a failed request. Only what a total grew by was used, and nothing that
- * was used before this process is counted again.
+ * is resumed or forked, around a compaction, after a failed request. Only the growth of a total is counted, and usage
+ * from before this process is not counted again.
  */
 export class UsageCount {
   #total: Counts | undefined;
 
-  /** What was used since the report before; null if nothing was. `isInTurn`: the report belongs to a turn that is under way. */
+  /** Returns the usage since the previous report; null if there was none. `isInTurn`: the report belongs to the running turn. */
   take(tokenUsage: unknown, isInTurn: boolean): Usage | null {
     const reported = record(tokenUsage);
     const before = this.#total;
     const total = readCounts(reported?.['total'], before);
     this.#total = total;
-    // A thread whose history is older than this process begins with a total that says nothing about its request.
+    // The first total of a thread may include requests from before this process.
     if (before === undefined) return isInTurn ? toUsage(atMost(readCounts(reported?.['last']), total)) : null;
     return toUsage(minus(total, before));
   }
@@ -31,7 +31,7 @@ interface Counts {
 /** `totalTokens` is not read: when the context is full the program sets it to the size of the window. */
 function readCounts(value: unknown, before: Counts = none): Counts {
   const counts = record(value);
-  // A total without a number stays as it was: otherwise the next one would count everything again.
+  // A missing count keeps its previous value: otherwise the next total would count everything again.
   const read = (name: string, known: number) =>
     number(counts?.[name]) === undefined ? known : tokenCount(counts?.[name]);
   return {
@@ -56,7 +56,7 @@ function combine(one: Counts, other: Counts, how: (a: number, b: number) => numb
 const minus = (one: Counts, other: Counts) => combine(one, other, (a, b) => Math.max(0, a - b));
 const atMost = (one: Counts, other: Counts) => combine(one, other, Math.min);
 
-/** The input of the program includes what came from and went into the cache. */
+/** Converts counts to usage. The program's input count includes tokens that were read from and written to the cache. */
 function toUsage({ input, cached, cacheWrite, output }: Counts): Usage | null {
   if (input === 0 && output === 0) return null;
   return {

@@ -5,40 +5,40 @@ import type { AskRequest } from '../wire/events.ts';
 import { record } from '../../lines/values.ts';
 import type { ClientResult } from '../../mcp/mcp-tools.ts';
 
-/** The answer to a permission request or a question, as opencode's routes take it. */
+/** The answer to a permission request or a question, in the form of opencode's routes. */
 export type AskReply =
   | { readonly type: 'once' }
-  /** Null: the run of the agent ends, too. */
+  /** `message` is null if the run of the agent is to end too. */
   | { readonly type: 'reject'; readonly message: string | null }
   | { readonly type: 'answers'; readonly answers: readonly (readonly string[])[] }
   | { readonly type: 'reject_question' };
 
-/** Sends the answers of an engine. */
+/** Callbacks of the asks of one program. */
 export interface AsksOptions {
   readonly schedule: Schedule;
   readonly reply: (request: AskRequest, reply: AskReply) => void;
-  /** The answer that was given for a call was sent. */
+  /** Called when the decision or answer for a call was sent. */
   readonly onAnswered: (callId: string) => void;
-  /** Several calls of a conversation were denied at once: opencode rejects all of them with the first, and their messages are lost. */
+  /** Called when several calls of a conversation are denied at once: opencode rejects all of them with the first, and their messages are lost. */
   readonly onDropped: (conversation: string, messages: readonly string[]) => void;
 }
 
-/** What opencode wants to know before it runs a call. Answers may come first, and in any order. */
+/** The permission requests and questions of opencode. Decisions and answers may arrive before their request, in any order. */
 export class Asks {
   readonly #options: AsksOptions;
   readonly #pending = new Map<string, AskRequest>();
   readonly #answers = new Map<string, Decision | ClientResult>();
   readonly #denials = new Map<string, string>();
-  /** Calls that opencode has not asked for yet. */
+  /** Calls that need an approval and that opencode has not requested permission for yet. */
   readonly #expected = new Map<string, { readonly conversation: string; readonly cancel: Cancel }>();
-  /** Decisions that were not sent yet: opencode rejects every other request of a conversation together with a denied one. */
+  /** Decisions that were not sent yet: with a denial, opencode rejects every other request of the conversation. */
   readonly #held = new Map<string, { readonly request: AskRequest; readonly reply: AskReply }>();
 
   constructor(options: AsksOptions) {
     this.#options = options;
   }
 
-  /** A call needs an approval, and opencode will ask soon. */
+  /** Records a call that needs an approval, for which opencode will soon request permission. */
   expect(callId: string, conversation: string): void {
     const giveUp = () => {
       this.#expected.delete(callId);
@@ -47,7 +47,7 @@ export class Asks {
     this.#expected.set(callId, { conversation, cancel: this.#options.schedule(giveUp, programLimits.opencodeAskMs) });
   }
 
-  /** Answers at once where the definition decides, or where the decision came first. Whether it waits for a decision. */
+  /** Answers at once if the definition decides, or if the decision came first. Returns whether the request waits for a decision. */
   take(request: AskRequest, callId: string, tool: ProgramCall['tool']): boolean {
     this.#arrive(callId);
     const permission = 'permission' in tool ? tool.permission : 'allow';
@@ -63,7 +63,7 @@ export class Asks {
     return given === undefined;
   }
 
-  /** A decision, or the answer of a person to a question. */
+  /** Takes a decision, or the answer of a person to a question. */
   give(callId: string, answer: Decision | ClientResult): void {
     const request = this.#pending.get(callId);
     if (request === undefined) return void this.#answers.set(callId, answer);
@@ -71,7 +71,7 @@ export class Asks {
     this.#hold(callId, request, toReply(request, answer));
   }
 
-  /** A request was answered. If it was not decided here, opencode has rejected it together with another one. */
+  /** Takes opencode's report that a request was answered. If it is still pending here, opencode has rejected it with another request. */
   takeReplied(requestId: string): void {
     const fallen = [...this.#pending.values()].find(({ id }) => id === requestId);
     if (fallen?.kind === 'permission') this.#options.onDropped(fallen.sessionId, []);
@@ -82,7 +82,7 @@ export class Asks {
     return this.#denials.get(callId);
   }
 
-  /** The call has ended. Whether a decision was still waited for. */
+  /** Forgets a call that has ended. Returns whether it still waited for a decision. */
   end(callId: string): boolean {
     const request = this.#pending.get(callId);
     const conversation = request?.sessionId ?? this.#arrive(callId);
@@ -94,7 +94,7 @@ export class Asks {
     return request !== undefined;
   }
 
-  /** The conversation of a call that was expected to be asked for. */
+  /** Stops expecting the permission request of a call. Returns the conversation of the call. */
   #arrive(callId: string): string | undefined {
     const expected = this.#expected.get(callId);
     expected?.cancel();
@@ -108,7 +108,7 @@ export class Asks {
     this.#send(request.sessionId);
   }
 
-  /** Denials are sent last, and only when no other request of the conversation waits for a decision. */
+  /** Sends decisions. Denials are sent last, and only when no other request of the conversation waits for a decision. */
   #send(conversation: string): void {
     const decided = [...this.#held].filter(([, { request }]) => request.sessionId === conversation);
     for (const [callId, { request, reply }] of decided)
@@ -117,7 +117,7 @@ export class Asks {
       reply.type === 'reject' ? [{ callId, request, reply }] : [],
     );
     const [first] = denied;
-    // One without a message ends the run, whatever the others say.
+    // A denial without a message ends the run, whatever the other denials are.
     const ending = denied.find(({ reply }) => reply.message === null);
     const isOpen = this.#isOpen(conversation);
     if (first === undefined || (isOpen && ending === undefined)) return;
@@ -133,7 +133,7 @@ export class Asks {
     }
   }
 
-  /** Whether opencode waits for another decision about this conversation, or will. */
+  /** Whether opencode waits for another decision about this conversation, or will soon. */
   #isOpen(conversation: string): boolean {
     const isPending = [...this.#pending.values()].some(
       ({ kind, sessionId }) => kind === 'permission' && sessionId === conversation,
@@ -155,15 +155,15 @@ function toReply(request: AskRequest, answer: Decision | ClientResult): AskReply
   if (answer.type === 'deny')
     return { type: 'reject', message: answer.isInterrupting === true ? null : answer.message };
   if (answer.updatedInput === undefined) return { type: 'once' };
-  // A denial that says so is safer than the call that was not allowed.
+  // opencode cannot change an input: a denial with the allowed input is safer than running the original call.
   return { type: 'reject', message: `${CHANGED} ${JSON.stringify(answer.updatedInput)}` };
 }
 
 const CHANGED = 'This call was not run. It is allowed with another input, so make it again with this one:';
 
 /**
- * A text answers all questions. A JSON object whose keys are questions and whose values are texts answers each by its own text; any
- * other JSON is a text like others.
+ * The reply to questions. A text answers all of them. A JSON object whose keys are questions and whose values are texts answers each one;
+ * any other JSON counts as a text.
  */
 function toAnswers({ questions }: AskRequest, { content, isError }: ClientResult): AskReply {
   if (isError) return { type: 'reject_question' };
@@ -178,7 +178,7 @@ function parseAnswers(said: string, questions: readonly string[]): Record<string
   if (answers === undefined) return undefined;
   const entries = Object.entries(answers);
   const isRight = ([question, answer]: [string, unknown]) => questions.includes(question) && typeof answer === 'string';
-  // The cast is what the check says.
+  // The cast: the check ensures texts.
   return entries.length > 0 && entries.every(isRight) ? (answers as Record<string, string>) : undefined;
 }
 

@@ -9,24 +9,24 @@ import { findServerNameProblem as findProblem, TOOL_SERVER } from '../../mcp/ser
 import type { ProgramCall } from '../../program.ts';
 import { type ToolChoices, toToolChoices } from '../../tool-choices.ts';
 
-/** What one agent may use, in opencode's names. */
+/** The tools that one agent may use, by opencode's names. */
 export interface ToolPolicy {
-  /** What a tool is, and whether the agent may use it without an approval. */
+  /** The kind of a tool, and whether the agent may use it without an approval. */
   readonly toolOf: (name: string) => ProgramCall['tool'];
   /** The `permission` of the agent in opencode's configuration. The last entry that matches a tool decides. */
   readonly permissions: Readonly<Record<string, PermissionAction>>;
 }
 
-/** What opencode does with a call. */
+/** The action of opencode's configuration for a call. */
 export type PermissionAction = 'allow' | 'ask' | 'deny';
 
-/** The tool that asks people something. */
+/** The tool that asks people questions. */
 export const QUESTION_TOOL = 'question';
 
-/** Starts a sub-agent. */
+/** The tool that starts a sub-agent. */
 const AGENT_TOOL = 'task';
 
-/** Tools of opencode that do what another one does, and are decided like it. */
+/** Tools of opencode that do the same as another tool and have its permission. */
 const alike: ReadonlyMap<string, string> = new Map([
   ['apply_patch', 'edit'],
   ['codesearch', 'websearch'],
@@ -36,10 +36,10 @@ const alike: ReadonlyMap<string, string> = new Map([
   ['patch', 'edit'],
 ]);
 
-/** Tools that opencode's configuration decides about under the name of another one. */
+/** Tools whose permission opencode's configuration has under the name of another tool. */
 const sharedKeys: ReadonlyMap<string, string> = new Map([['write', 'edit']]);
 
-/** Tools that change nothing outside of opencode, and the report of an unknown tool or an invalid input. */
+/** Tools that change nothing outside of opencode, and `invalid`, the report of an unknown tool or an invalid input. */
 const harmless = ['todowrite', 'todoread', 'skill', 'invalid', 'plan_enter', 'plan_exit'] as const;
 
 /** Why opencode could not distinguish the MCP servers of these agents. Null if it can. */
@@ -66,7 +66,7 @@ export function toToolPolicy(agent: Pick<AgentSnapshot, 'tools' | 'mcp_servers'>
       ...Object.fromEntries(customTools.map(({ name }) => [toQualified(TOOL_SERVER, name), 'allow' as const])),
       ...Object.fromEntries(harmless.map((name) => [name, 'allow' as const])),
       [QUESTION_TOOL]: 'allow',
-      // The approval of the call itself decides: a second one for the same call would only repeat it.
+      // The approval of the call itself decides: a second approval for the same call would only repeat it.
       external_directory: 'allow',
       doom_loop: 'allow',
     },
@@ -85,17 +85,17 @@ export function toToolPolicy(agent: Pick<AgentSnapshot, 'tools' | 'mcp_servers'>
   };
 }
 
-/** Opencode has the same names, written together. */
+/** opencode's name of a built-in tool: the same name without underscores. */
 function toOwnName(name: BuiltInToolName): string {
   return name.replaceAll('_', '');
 }
 
-/** How opencode names the tool of an MCP server. */
+/** opencode's name of a tool of an MCP server. */
 export function toQualified(serverName: string, toolName: string): string {
   return `${serverName}_${toolName}`.replaceAll(/[^a-zA-Z0-9_-]/g, '_');
 }
 
-/** One key of opencode may be several of our tools: if they differ it asks, and the engine answers by the definition. */
+/** The permissions by opencode's keys. One key may be several tools of this server: if they differ, opencode asks, and the engine decides. */
 function toKeys(builtins: ReadonlyMap<string, PermissionAction>): Record<string, PermissionAction> {
   const byKey = new Map<string, PermissionAction>();
   for (const [name, action] of builtins) {
@@ -120,10 +120,10 @@ function toMcpPermissions(
   );
 }
 
-/** Not the name of a tool: what holds for it holds for every tool without an entry of its own. */
+/** Not the name of a tool: its permission applies to every tool without an entry of its own. */
 const UNNAMED = '';
 
-/** `a_b` before `a`: the tool `c` of the first is not the tool `b_c` of the second. */
+/** The server of a tool. `a_b` comes before `a`: the tool `c` of the first is not the tool `b_c` of the second. */
 function findServer(
   name: string,
   servers: AgentSnapshot['mcp_servers'],

@@ -6,7 +6,7 @@ import { programLimits } from '../../limits.ts';
 
 /** The data directories of opencode that conversations are copied between. */
 export interface CopiedConversations {
-  /** The message that the other program continues from: it has to be in the copy. */
+  /** The message that the other program continues from. It must be in the copy. */
   readonly message: string;
   readonly from: string;
   readonly to: string;
@@ -14,8 +14,8 @@ export interface CopiedConversations {
 }
 
 /**
- * Copies what opencode keeps of all conversations of a session: its database, which is not opened, because agents can write to it.
- * While opencode writes, the copy waits. False if there is nothing that can be copied.
+ * Copies opencode's database with all conversations of a session. It is not opened, because agents can write to it.
+ * While opencode writes, the copy waits. False if no database can be copied.
  */
 export async function copyConversations({ message, from, to, schedule }: CopiedConversations): Promise<boolean> {
   const source = await realpath(from).catch(() => from);
@@ -35,12 +35,12 @@ export async function copyConversations({ message, from, to, schedule }: CopiedC
   return false;
 }
 
-/** The database, and the log of what was not written into it yet. */
+/** The database, and its write-ahead log. */
 const FILES = ['opencode.db', 'opencode.db-wal'] as const;
 
 const ATTEMPTS = 10;
 
-/** Undefined if there is no database, a file is too long, or one was written in the meantime. */
+/** Reads the files. Undefined if there is no database, a file is too long, or a file was written in the meantime. */
 async function readUnchanged(directory: string): Promise<(Buffer | undefined)[] | undefined> {
   const before = await readStamps(directory);
   const contents: (Buffer | undefined)[] = [];

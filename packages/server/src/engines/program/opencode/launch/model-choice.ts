@@ -1,4 +1,4 @@
-/** A model as opencode names it. */
+/** opencode's name of a model. */
 export interface OpencodeModel {
   readonly providerID: string;
   readonly modelID: string;
@@ -15,5 +15,5 @@ export function toOpencodeModel(name: string | null, fallback: OpencodeModel): O
   return { providerID: name.slice(0, at), modelID: name.slice(at + 1) };
 }
 
-/** What opencode uses if the definition names no model. */
+/** The model that opencode uses if the definition names none. */
 export const DEFAULT_MODEL: OpencodeModel = { providerID: 'anthropic', modelID: 'claude-sonnet-4-5' };

@@ -4,22 +4,22 @@ import { TOOL_SERVER } from '../../mcp/server-names.ts';
 import { toToolPolicy } from '../approvals/tool-policy.ts';
 import { DEFAULT_MODEL, type OpencodeModel, toOpencodeModel } from './model-choice.ts';
 
-/** What the configuration of opencode depends on. */
+/** The input of opencode's configuration. */
 export interface ConfigOptions {
   readonly agent: AgentSnapshot;
   readonly members: readonly AgentSnapshot[];
   readonly depthMax: number;
-  /** Where model requests go, as a base URL of the Messages API. Null: where opencode sends them with its own login. */
+  /** The base URL of the Messages API for model requests. Null: opencode's own endpoint and login. */
   readonly baseURL: string | null;
   readonly mcpUrlOf: (serverName: string, url: string) => string;
-  /** Where custom tools are served; null if there are none. */
+  /** The URL of the MCP server with the custom tools; null if there are none. */
   readonly toolsUrl: string | null;
 }
 
 /** The name of the main agent. A member of this name would replace it. */
 export const MAIN_AGENT = 'fleetloom-main';
 
-/** The configuration that makes opencode what the definitions say. It is merged over that of the user and the project. */
+/** The configuration of the definitions. opencode merges it over the configuration of the user and the project. */
 export function toConfig(options: ConfigOptions): JsonObject {
   const { agent, members, depthMax, baseURL } = options;
   const models = listModels([agent, ...members]);
@@ -49,21 +49,21 @@ export function listModels([agent, ...members]: readonly AgentSnapshot[]): reado
   return [main, ...members.map((member) => modelOf(member.model.id, main))];
 }
 
-/** The models of providers that are reached through the gateway. All of them speak the Messages API there. */
+/** The providers and their models, which are reached through the gateway. All of them use the Messages API there. */
 export function toProviders(models: readonly OpencodeModel[], baseURL: string): JsonObject {
   const names = new Set(models.map(({ providerID }) => providerID));
   return Object.fromEntries(
     [...names].map((name) => {
       const own = models.filter(({ providerID }) => providerID === name);
       const known = Object.fromEntries(own.map(({ modelID }) => [modelID, toModel(name, modelID)]));
-      // The key is added by the gateway. Without any the provider would not be used.
+      // The gateway adds the real key. Without a key opencode would not use the provider.
       const options = { baseURL: `${baseURL}/v1`, apiKey: 'fleetloom-gateway' };
       return [name, { npm: '@ai-sdk/anthropic', name, options, models: known }];
     }),
   );
 }
 
-/** Opencode knows the limits of the models of Anthropic. */
+/** The configuration of a model. opencode knows the limits of Anthropic's models. */
 function toModel(providerID: string, name: string): JsonObject {
   if (providerID === DEFAULT_MODEL.providerID) return { name };
   return { name, reasoning: true, tool_call: true, attachment: true, limit: { context: 200_000, output: 32_000 } };
@@ -80,7 +80,7 @@ function toMember(member: AgentSnapshot, { members, depthMax }: ConfigOptions, m
   };
 }
 
-/** With a roster an agent may delegate to its members only, without one to opencode's own agents. */
+/** The permissions of an agent. With a roster it may delegate to its members only, without a roster to opencode's own agents. */
 function toPermission(agent: AgentSnapshot, members: readonly AgentSnapshot[], depthMax: number): JsonObject {
   const { permissions } = toToolPolicy(agent);
   const roster = Object.fromEntries(members.map(({ name }) => [name, 'allow' as const]));
@@ -93,7 +93,7 @@ function toMcp({ agent, members, mcpUrlOf, toolsUrl }: ConfigOptions): JsonObjec
   const remote = (url: string): JsonObject => ({ type: 'remote', url, oauth: false, enabled: true });
   return {
     ...Object.fromEntries(servers.map(({ name, url }) => [name, remote(mcpUrlOf(name, url))])),
-    // A call of a custom tool waits for people, who may take days: as long as a timer can.
+    // A custom tool call may wait for a person for days: this is the longest time of a timer.
     ...(toolsUrl === null ? {} : { [TOOL_SERVER]: { ...remote(toolsUrl), timeout: 2_147_483_647 } }),
   };
 }

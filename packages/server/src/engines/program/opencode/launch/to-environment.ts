@@ -1,13 +1,13 @@
 import { pickInherited, pickVariables, safeGit } from '../../launch/inherited-variables.ts';
 
-/** What the environment of opencode depends on. */
+/** The input of opencode's environment. */
 export interface EnvironmentOptions {
-  /** What the server has. Almost nothing of it reaches the program: keys of models, clouds and databases are in it. */
+  /** The environment of the server. Few variables of it reach the program: it has keys of models, clouds and databases. */
   readonly inherited: Readonly<Record<string, string | undefined>>;
-  /** Further variables that the operator lets through by name. */
+  /** Names of further variables that the operator passes on. */
   readonly passed: readonly string[];
   readonly isSandboxed: boolean;
-  /** The directory that opencode keeps everything of a session in. */
+  /** The directory of all files that opencode keeps for a session. */
   readonly home: string;
   readonly config: object;
   readonly password: string;
@@ -15,7 +15,7 @@ export interface EnvironmentOptions {
   readonly hasProjectSettings: boolean;
 }
 
-/** Everything that opencode finds in its environment, except what the gateway adds. */
+/** The environment of opencode, except the variables that the gateway adds. */
 export function toEnvironment(options: EnvironmentOptions): Record<string, string> {
   const { inherited, passed, isSandboxed, home, config, password, hasProjectSettings } = options;
   return {
@@ -25,7 +25,7 @@ export function toEnvironment(options: EnvironmentOptions): Record<string, strin
     XDG_CONFIG_HOME: `${home}/config`,
     XDG_STATE_HOME: `${home}/state`,
     XDG_CACHE_HOME: `${home}/cache`,
-    // A sandbox has a temporary directory of its own. Elsewhere the program leaves files behind, which go with the session.
+    // A sandbox has a temporary directory of its own. Elsewhere the program leaves files behind, which are deleted with the session.
     ...(isSandboxed ? {} : { TMPDIR: `${home}/tmp` }),
     ...pickVariables(inherited, passed),
     ...quiet,
@@ -36,15 +36,15 @@ export function toEnvironment(options: EnvironmentOptions): Record<string, strin
   };
 }
 
-/** Where opencode keeps conversations, below its home. */
+/** The directory of conversations, relative to opencode's home. */
 export const DATA = 'data';
 
-/** Opencode neither updates itself nor fetches lists and language servers while it works for a session. */
+/** Disables updates of opencode, and downloads of model lists and language servers. */
 const quiet = {
   OPENCODE_DISABLE_AUTOUPDATE: '1',
   OPENCODE_DISABLE_MODELS_FETCH: '1',
   OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
   OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
-  // With a user's own Claude Code settings the agent would not be what its definition says.
+  // A user's own Claude Code settings would change the agent of the definition.
   OPENCODE_DISABLE_CLAUDE_CODE: '1',
 };

@@ -5,17 +5,17 @@ import { readAnswer } from './read-answer.ts';
 
 /** Requests to one opencode server. */
 export interface OpencodeClient {
-  /** Sends a request. Rejects where there is no answer; a refusal is an answer with its status. */
+  /** Sends a request. Rejects without a response; an error response resolves with its status. */
   send(method: string, path: string, body?: unknown): Promise<OpencodeAnswer>;
   /** Opens a stream that does not end on its own. `onEnd` is called once. */
   stream(path: string, handlers: StreamHandlers): void;
   close(): void;
 }
 
-/** The answer to a request. */
+/** The response to a request. */
 export interface OpencodeAnswer {
   readonly status: number;
-  /** Parsed JSON; null if there is none. */
+  /** The parsed JSON; null for an empty body. */
   readonly body: unknown;
 }
 
@@ -27,10 +27,10 @@ export interface StreamHandlers {
 
 /** Options of a client. */
 export interface ClientOptions {
-  /** The working directory that requests are about. */
+  /** The working directory of the requests. */
   readonly directory: string;
   readonly password: string;
-  /** Where the server listens: a port of this machine, or a way to open connections. */
+  /** The port of the server on this machine, or a function that opens connections to it. */
   readonly target: { readonly port: number } | { readonly connect: () => Promise<Socket> };
   readonly answerMs?: number | undefined;
   readonly answerBytesMax?: number | undefined;

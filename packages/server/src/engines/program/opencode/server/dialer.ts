@@ -5,9 +5,9 @@ import { ignoringFailure } from '../../../../base/in-background.ts';
 
 /** Connections into a sandbox without a network. */
 export interface Dialer {
-  /** The socket on which the connections arrive, to be shown in the sandbox. */
+  /** The socket on which the connections arrive. The sandbox must show it. */
   readonly socketPath: string;
-  /** A connection to the port inside, on which a program listens. `order` writes to the relay inside. */
+  /** Opens a connection to the port inside, on which a program listens. `order` writes to the relay inside. */
   connect(order: (line: string) => void): Promise<Socket>;
   close(): void;
 }
@@ -20,8 +20,8 @@ export interface DialerOptions {
 
 /**
  * Reaches a program that listens on loopback in a sandbox: the relay inside connects on order, and its connection arrives on a
- * socket of this process. The other way, with a socket that is made inside, an agent could replace it with a link to a socket of
- * the machine, and this server would speak to that one.
+ * socket of this process. A socket that is created inside would be unsafe: an agent could replace it with a link to a socket of
+ * the machine, and this server would connect to that socket.
  */
 export async function openDialer({ socketPath, port }: DialerOptions): Promise<Dialer> {
   const waiting: { resolve: (socket: Socket) => void; reject: (error: Error) => void }[] = [];
@@ -48,7 +48,7 @@ export async function openDialer({ socketPath, port }: DialerOptions): Promise<D
   };
 }
 
-/** The stream of events, and a few requests at a time. */
+/** Enough for the stream of events and concurrent requests. */
 const CONNECTIONS_MAX = 32;
 
 async function listen(server: Server, path: string): Promise<void> {

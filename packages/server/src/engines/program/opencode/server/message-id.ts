@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 
 /**
- * Creates ids of messages in opencode's form. They grow with time: opencode orders messages by their ids, and takes a message
- * for answered whose id is smaller than that of the newest answer.
+ * Creates ids of messages in opencode's form. They grow with time: opencode orders messages by their ids, and treats a message
+ * as answered if its id is smaller than the id of the newest response.
  */
 export function createMessageIds(now: () => number): () => string {
   let last = 0n;
@@ -14,9 +14,9 @@ export function createMessageIds(now: () => number): () => string {
   };
 }
 
-/** Ids of one millisecond. */
+/** Number of ids in one millisecond. */
 const TICKS = 0x1000n;
-/** Opencode keeps the lower 48 bits. */
+/** opencode keeps the lower 48 bits of the time. */
 const TIME_MASK = 0xffff_ffff_ffffn;
 const TIME_DIGITS = 12;
 

@@ -2,9 +2,9 @@ import type { OpencodeModel } from '../launch/model-choice.ts';
 import { toProviders } from '../launch/to-config.ts';
 import type { OpencodeServer } from './opencode-server.ts';
 
-/** Which models opencode knows. */
+/** The models that opencode knows. */
 export interface ModelDeclarations {
-  /** Makes a model known, if it is not. False if opencode refused it. */
+  /** Declares a model, unless opencode knows it. False if opencode rejected it. */
   declare(
     model: OpencodeModel,
     server: Pick<OpencodeServer, 'send'>,
@@ -12,7 +12,7 @@ export interface ModelDeclarations {
   ): Promise<boolean>;
 }
 
-/** Opencode uses only models of its configuration. A change of that makes it load everything again, and ends its stream of events. */
+/** opencode uses only models of its configuration. A change of the configuration makes it reload everything, which ends its stream of events. */
 export function createDeclarations(known: readonly OpencodeModel[], baseURL: string): ModelDeclarations {
   const models = [...known];
   return {

@@ -8,13 +8,13 @@ import type { OpencodeServer } from './opencode-server.ts';
 export interface OpenedConversation {
   readonly conversation: string;
   readonly version: string | null;
-  /** Messages that were there before. */
+  /** Ids of messages from before the program was opened. */
   readonly history: ReadonlySet<string>;
 }
 
 type Sender = Pick<OpencodeServer, 'send'>;
 
-/** Creates or continues the conversation. Rejects where that is not possible. */
+/** Creates, continues or forks the conversation. Rejects if that is not possible. */
 export async function openConversation(
   server: Sender,
   {
@@ -40,7 +40,7 @@ async function create(server: Sender, title: string): Promise<string> {
   return session.id;
 }
 
-/** A new conversation with the messages up to one. Conversations have a directory: those of sub-agents, which go on, get the new one too. */
+/** Creates a conversation with the messages up to `forkAt`, and moves it and the conversations of sub-agents to the new directory. */
 async function fork(
   server: Sender,
   {

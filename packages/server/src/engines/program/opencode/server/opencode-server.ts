@@ -13,11 +13,11 @@ import { createClient, type OpencodeAnswer, type OpencodeClient } from './client
 export interface OpencodeServerOptions extends Pick<ProcessOptions, 'launch' | 'directory' | 'register' | 'onExit'> {
   readonly password: string;
   readonly schedule: Schedule;
-  /** The way into the sandbox; null: opencode listens on a port of this machine. */
+  /** Opens connections into the sandbox; null: opencode listens on a port of this machine. */
   readonly dialer: Dialer | null;
-  /** The stream of events is open: for the first time, or again after a break. */
+  /** Called when the stream of events is open: for the first time, or again after a break. */
   readonly onConnected: (isAgain: boolean) => void;
-  /** Some events of the stream, and the size of what they were read from. */
+  /** Called with events of the stream, and the number of bytes that they were read from. */
   readonly onEvents: (values: readonly unknown[], bytes: number) => void;
 }
 
@@ -71,20 +71,20 @@ export class OpencodeServer {
     return this.#isConnected && !this.#isOver;
   }
 
-  /** Sends a request. Rejects where there is no answer, or no process. */
+  /** Sends a request. Rejects without a response or a process. */
   async send(method: string, path: string, body?: unknown): Promise<OpencodeAnswer> {
     if (this.#client === undefined || this.#isOver) throw new Error('opencode has ended');
     return await this.#client.send(method, path, body);
   }
 
-  /** Stops or continues reading events: what opencode sends in the meantime is kept by the system and by opencode. */
+  /** Stops or continues reading events: in the meantime the system and opencode keep the events. */
   hold(isHeld: boolean): void {
     this.#isHeld = isHeld;
     if (isHeld) this.#events?.hold();
     else this.#events?.release();
   }
 
-  /** Ends the process for what it does. */
+  /** Kills the process for the given reason. */
   fail(reason: string): void {
     this.#process.fail(reason);
   }
@@ -94,7 +94,7 @@ export class OpencodeServer {
     await this.#process.close({ isResting: false, ...options });
   }
 
-  /** The first line with an address says that opencode listens. */
+  /** Waits for the first line with an address, which opencode prints when it listens. */
   #readAddress(bytes: Uint8Array): void {
     if (this.#client !== undefined) return;
     this.#stdout = (this.#stdout + Buffer.from(bytes).toString('latin1')).slice(-programLimits.programStderrChars);
@@ -112,7 +112,7 @@ export class OpencodeServer {
     this.#attempts++;
     let response: { pause(): unknown; resume(): unknown } | undefined;
     let values: unknown[] = [];
-    // As the output of a process: endless small events must not hold up other sessions.
+    // Events are paced like the output of a process: endless small events must not block other sessions.
     const paced = new PacedOutput({
       onOutput: (bytes) => {
         for (const item of decoder.push(bytes)) if (item.type === 'event') values.push(...toValue(item.data));
@@ -145,7 +145,7 @@ export class OpencodeServer {
     });
   }
 
-  /** Events are foreign: an error while they are handled ends the program, and not the server. */
+  /** Contains errors of handling events, which are untrusted: an error ends the program, not the server. */
   #contain(run: () => void): void {
     const problem = contain(run);
     if (problem !== undefined) this.fail(`its events could not be handled (${problem})`);
@@ -160,7 +160,7 @@ function toValue(data: string): unknown[] {
   try {
     return [JSON.parse(data)];
   } catch {
-    // An event that cannot be read is lost, and the next one is read as if nothing had happened.
+    // An event that cannot be parsed is skipped, and reading continues with the next one.
     return [];
   }
 }

@@ -9,7 +9,7 @@ export interface AnswerLimits {
   readonly valuesMax: number;
 }
 
-/** Reads a whole answer as JSON, which is measured while it arrives; null if there is none, and its text if it is not JSON. */
+/** Reads a response as JSON, which is measured while it arrives; null for an empty body, and the text if it is not JSON. */
 export async function readAnswer(
   response: AsyncIterable<unknown>,
   { bytesMax, valuesMax }: AnswerLimits,
@@ -32,7 +32,7 @@ export async function readAnswer(
   return await inSlices(parseItems(all));
 }
 
-/** A long list is parsed item by item: it would hold the event loop as a whole. */
+/** Parses a long list item by item: parsing it at once would block the event loop. */
 function* parseItems(bytes: Buffer): Generator<void, unknown> {
   const items: unknown[] = [];
   const ends = itemEnds(bytes);
@@ -55,7 +55,7 @@ function* parseItems(bytes: Buffer): Generator<void, unknown> {
       continue;
     }
     const item = end - start > programLineBytesMax ? null : parse(bytes.toString('utf8', start, end));
-    // An item that is too long, or cannot be read, is lost, as an event is.
+    // An item that is too long, or cannot be parsed, is skipped, like an event.
     if (typeof item === 'object' && item !== null) items.push(item);
     start = end + 1;
     yield;
@@ -63,7 +63,7 @@ function* parseItems(bytes: Buffer): Generator<void, unknown> {
   return items;
 }
 
-/** Where the items of a list end. Undefined: nothing was found yet, and the search can be paused. */
+/** The positions where the items of a list end. Undefined: no end was found yet, and the search can be paused. */
 function* itemEnds(bytes: Buffer): Generator<number | undefined> {
   let level = 0;
   let isInString = false;
@@ -89,7 +89,7 @@ function parse(text: string): unknown {
   try {
     return text === '' ? null : (JSON.parse(text) as unknown);
   } catch {
-    // Not silent: an answer that is not JSON is not what was asked for, and the caller says so.
+    // The text is returned so that the caller reports the unexpected response.
     return text;
   }
 }

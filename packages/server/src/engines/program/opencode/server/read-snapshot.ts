@@ -4,7 +4,7 @@ import type { AskRequest, Snapshot } from '../wire/events.ts';
 import { readAsk, readMessage, readPart, readSession, readStatus } from '../wire/read-event.ts';
 import type { OpencodeServer } from './opencode-server.ts';
 
-/** Reads conversations and those below them, parents first. The stream of events has no replay. */
+/** Reads conversations and the conversations of their sub-agents, parents first. Needed because the stream of events has no replay. */
 export async function* readSnapshot(
   server: Pick<OpencodeServer, 'send'>,
   conversations: readonly string[],
@@ -13,7 +13,7 @@ export async function* readSnapshot(
     ['/session/status', '/permission', '/question'].map(async (path) => (await server.send('GET', path)).body),
   );
   const asks = [...toAsks('permission', permissions), ...toAsks('question', questions)];
-  // Conversations that are found are added behind, up to the limit: a program could name new ones without end.
+  // Conversations that are found are appended, up to the limit: a program could name new ones without end.
   const wanted = new Set(conversations);
   for (const conversation of wanted) {
     const [messages, below] = await Promise.all(

@@ -11,13 +11,13 @@ import { readStatus } from '../wire/read-event.ts';
 import type { OpencodeServer } from './opencode-server.ts';
 import { toParts } from './to-parts.ts';
 
-/** What sending messages to the main agent needs. */
+/** Options of sending messages to the main agent. */
 export interface SaysOptions {
   readonly schedule: Schedule;
   readonly nextId: () => string;
   readonly server: () => Pick<OpencodeServer, 'send' | 'isReady'>;
   readonly translator: () => OpencodeTranslator | undefined;
-  /** What a message is sent with. Null: its model cannot be used. */
+  /** Returns the fields that are sent with a message. Null: the model cannot be used. */
   readonly toPrompt: () => Promise<{ readonly model: OpencodeModel; readonly system?: string } | null>;
   readonly onEvents: (events: readonly ProgramEvent[]) => void;
 }
@@ -25,14 +25,14 @@ export interface SaysOptions {
 interface Said {
   id: string;
   readonly parts: readonly object[];
-  /** How often it was sent. */
+  /** How many times the message was sent. */
   times: number;
   isSent: boolean;
 }
 
 /**
- * Messages to the main agent. Opencode stores a message that arrives between the two reports of an end, and does not answer it: none
- * is sent then, and one that is stored and not answered is sent again.
+ * Sends messages to the main agent. opencode stores a message that arrives between the two reports of a run's end, and does not answer it: no message
+ * is sent then, and a message that is stored and not answered is sent again.
  */
 export class Says {
   readonly #options: SaysOptions;
@@ -52,7 +52,7 @@ export class Says {
     this.pump();
   }
 
-  /** Sends what can be sent, and forgets what was answered. */
+  /** Sends messages that can be sent, and forgets messages that were answered. */
   pump(): void {
     const translator = this.#options.translator();
     if (translator === undefined || this.#isClosed) return;
@@ -93,7 +93,7 @@ export class Says {
     this.pump();
   }
 
-  /** A message that is stored, while no run takes it up, is lost. */
+  /** Sends a message again if it is stored and no run answers it. */
   #watch(translator: OpencodeTranslator): void {
     const isLooking =
       this.#said.some(({ id, isSent }) => isSent && translator.isStored(id)) && !translator.isMainRunning;

@@ -12,7 +12,7 @@ function toText(said: string): object {
   return { type: 'text', text: said };
 }
 
-/** Undefined for a source that opencode has no form for. */
+/** The file part of a block; undefined for a source that opencode does not support. */
 function toFile({ source, ...block }: Exclude<InputBlock, { type: 'text' }>): object | undefined {
   const mime = text(source['media_type']);
   const data = text(source['data']);

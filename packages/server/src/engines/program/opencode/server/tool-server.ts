@@ -8,21 +8,21 @@ import { text } from '../../lines/values.ts';
 interface Waiting {
   readonly name: string;
   readonly input: Json;
-  /** Null until the call was announced. */
+  /** The id of the call; null until the call was announced. */
   callId: string | null;
   readonly resolve: (result: ClientResult) => void;
 }
 
 /**
- * The MCP server with the custom tools of the agents. Opencode does not send which conversation a call is for: it is joined to the
+ * The MCP server with the custom tools of the agents. opencode does not send the conversation of a call: the call is joined to the
  * announced call with the same name and input.
  */
 export class ToolServer {
   readonly #tools: McpTools;
   #waiting: Waiting[] = [];
-  /** Calls that were announced, and were not sent here yet. */
+  /** Calls that were announced and that opencode has not sent here yet. */
   readonly #announced = new Map<string, { readonly name: string; readonly input: Json }>();
-  /** Results that came before their call. */
+  /** Results that arrived before their call. */
   readonly #early = new Map<string, ClientResult>();
 
   constructor(tools: readonly CustomTool[]) {
@@ -38,21 +38,21 @@ export class ToolServer {
     return await this.#tools.handle(message, (params) => this.#call(params, signal));
   }
 
-  /** An agent has made a call. It is sent here before or after that. */
+  /** Announces the call of an agent. opencode sends it here before or after that. */
   announce(callId: string, name: string, input: Json): void {
     const waiting = this.#waiting.find((each) => each.callId === null && isSame(each, { name, input }));
     if (waiting === undefined) return void this.#announced.set(callId, { name, input });
     this.#join(waiting, callId);
   }
 
-  /** The result of a call. */
+  /** Takes the result of a call. */
   give(callId: string, result: ClientResult): void {
     const waiting = this.#waiting.find((each) => each.callId === callId);
     if (waiting === undefined) this.#early.set(callId, result);
     else waiting.resolve(result);
   }
 
-  /** The call has a result, from any source. */
+  /** Forgets a call that has a result, from any source. */
   end(callId: string): void {
     this.#announced.delete(callId);
     this.#early.delete(callId);

@@ -9,10 +9,10 @@ import { isFailedFinish, type LastMessage, toStopReason } from './to-outcome.ts'
 type AssistantMessage = Extract<MessageInfo, { role: 'assistant' }>;
 type TextPart = Extract<Part, { type: 'text' | 'reasoning' }>;
 
-/** A text or thought that grows, or has ended. */
+/** A text or thinking block, growing or ended. */
 interface Block {
   readonly type: TextPart['type'];
-  /** How much has grown, and the end of it. */
+  /** The number of characters so far, and the last of them. */
   grownChars: number;
   tail: string;
   isStarted: boolean;
@@ -20,12 +20,12 @@ interface Block {
 }
 
 /**
- * A message of the assistant that is being written. Each attempt of opencode to get it is a model request: one that was cut ends as an
+ * A message of the assistant that is being written. Each attempt of opencode to get it is a model request: a cut attempt ends as an
  * error, its growing blocks are void, and the next attempt has new parts in the same message.
  */
 export class OpenRequest {
   readonly #key: string;
-  /** The message as it was last seen. */
+  /** The newest state of the message. */
   #message: AssistantMessage;
   /** The end of the response was seen. */
   #isFinished: boolean;
@@ -35,7 +35,7 @@ export class OpenRequest {
   #isResting = false;
 
   /**
-   * Opencode may write an event after it has changed what the event is about: a message that is complete when it is first seen still gets
+   * opencode may send an event after it has changed the object of the event: a message that is complete when it is first seen still gets
    * its parts.
    */
   constructor(key: string, message: AssistantMessage) {
@@ -48,51 +48,51 @@ export class OpenRequest {
     return this.#message.id;
   }
 
-  /** Whether the message is complete, as far as opencode says. */
+  /** Whether opencode has reported the message as complete. */
   get isCompleted(): boolean {
     return this.#message.isCompleted;
   }
 
-  /** How the message ends, as far as it is known. */
+  /** The finish and error of the message so far. */
   get outcome(): LastMessage {
     const { finish, error } = this.#message;
     return { finish, error };
   }
 
-  /** The message was changed. Whether it is complete with all its parts. */
+  /** Takes a change of the message. Returns whether it is complete with all its parts. */
   update(message: AssistantMessage): boolean {
     this.#message = message;
     return message.isCompleted && this.#isFinished;
   }
 
-  /** The end of the response was seen. */
+  /** Records that the response has ended. */
   finish(): void {
     this.#isFinished = true;
   }
 
-  /** The request has ended before its usage was known, because its calls wait for a client. */
+  /** Whether the request has ended before its usage was known, because its calls wait for a client. */
   get isResting(): boolean {
     return this.#isResting;
   }
 
-  /** What the message has used. */
+  /** The usage of the message. */
   get usage(): Usage {
     return toUsage(this.#message.tokens);
   }
 
-  /** An attempt begins, unless one is under way. */
+  /** Begins an attempt, unless one is running. */
   send(): ProgramEvent[] {
     if (this.#isSent || this.#isResting) return [];
     this.#isSent = true;
     return [{ type: 'request_started', key: this.#key, model: this.#message.model }];
   }
 
-  /** The attempt has failed, and opencode sends the request again. */
+  /** Ends the attempt as failed: opencode sends the request again. */
   fail(): ProgramEvent[] {
     return this.#end({ usage: noUsage, stopReason: null, isError: true });
   }
 
-  /** Nothing is left of the response but calls that wait for a client: the agent is idle until the client acts. */
+  /** Ends the request if only calls are left that wait for a client: the agent is idle until the client acts. */
   rest(): ProgramEvent[] {
     const isGrowing = [...this.#blocks.values()].some(({ isStarted, isEnded }) => isStarted && !isEnded);
     if (!this.#isSent || isGrowing) return [];
@@ -100,7 +100,7 @@ export class OpenRequest {
     return this.#end({ usage: noUsage, stopReason: 'tool_use', isError: false });
   }
 
-  /** The message ends as it was last seen. One that is not complete was cut. `late` is usage of earlier messages. */
+  /** Ends the message in its newest state. An incomplete message was cut. `late` is usage of earlier messages. */
   end(late: Usage): ProgramEvent[] {
     const { finish, error, isCompleted } = this.#message;
     if (!isCompleted) return this.fail();
@@ -108,7 +108,7 @@ export class OpenRequest {
     return this.#end({ usage: addUsage(this.usage, late), stopReason: toStopReason(finish), isError });
   }
 
-  /** A part as a whole: new, grown without deltas, or complete. */
+  /** Takes a complete part: new, grown without deltas, or ended. */
   takeText({ id, type, text, isWhole }: TextPart): ProgramEvent[] {
     const block = this.#blocks.get(id) ?? { type, grownChars: 0, tail: '', isStarted: false, isEnded: false };
     this.#blocks.set(id, block);
@@ -121,7 +121,7 @@ export class OpenRequest {
     return [...this.#start(id, block), { type: 'block_ended', key: this.#key, block: id, content }];
   }
 
-  /** A part grows by a piece. */
+  /** Takes a delta of a part. */
   grow(partId: string, piece: string): ProgramEvent[] {
     const block = this.#blocks.get(partId);
     if (block === undefined || block.isEnded || piece === '') return [];
@@ -146,7 +146,7 @@ export class OpenRequest {
   }
 }
 
-/** Not compared with all that has grown, which would have to be kept. */
+/** Whether the text continues the block. Compares the last characters only, so the whole text need not be kept. */
 function continues(text: string, { grownChars, tail }: Block): boolean {
   return text.length >= grownChars && text.slice(grownChars - tail.length, grownChars) === tail;
 }
@@ -164,7 +164,7 @@ export function addUsage(one: Usage, other: Usage): Usage {
   };
 }
 
-/** Opencode counts reasoning apart from the output; providers charge for it as output. */
+/** Converts token counts. opencode counts reasoning apart from the output; providers charge for it as output. */
 function toUsage({ input, output, reasoning, cacheRead, cacheWrite }: Tokens): Usage {
   return {
     inputTokens: input,

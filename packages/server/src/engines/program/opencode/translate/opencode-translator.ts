@@ -17,46 +17,46 @@ import { programLimits } from '../../limits.ts';
 import { CallIds } from './call-ids.ts';
 import { isServed, type MessageState, Thread } from './thread.ts';
 
-/** What the translation of one conversation depends on. */
+/** The input of translating one conversation. */
 export interface TranslatorOptions {
-  /** The conversation of the main agent, as opencode names it. */
+  /** opencode's id of the main agent's conversation. */
   readonly conversation: string;
   readonly agent: AgentSnapshot;
   readonly members: readonly AgentSnapshot[];
-  /** Conversations of sub-agents that have a thread. */
+  /** Conversations of sub-agents that have a thread in the log. */
   readonly known: readonly string[];
-  /** Messages of the main conversation that were there before the program was opened. */
+  /** Messages of the main conversation from before the program was opened. */
   readonly history?: ReadonlySet<string> | undefined;
   readonly now: () => number;
-  /** How often a model request is sent again. Opencode has no end of its own. */
+  /** How many times a model request is retried. opencode itself has no limit. */
   readonly retriesMax: number;
-  /** The HTTP status of a failed attempt, by its message. Opencode does not report it. */
+  /** Returns the HTTP status of a failed attempt by its message, because opencode does not report it. */
   readonly statusOf: (message: string) => number | null;
-  /** The run in a conversation has to be aborted: its request was sent again too often. */
+  /** Called when the run in a conversation must be aborted, because its request was retried too often. */
   readonly onGiveUp: (conversation: string) => void;
-  /** Opencode asks about a call. Whether it has to wait for a decision. */
+  /** Called with the ask of a call. Returns whether the ask waits for a decision. */
   readonly onAsk: (request: AskRequest, callId: string, tool: ProgramCall['tool'], key: string) => boolean;
-  /** An agent has made a call. */
+  /** Called when an agent has made a call. */
   readonly onCall?: ((callId: string, tool: ProgramCall['tool'], conversation: string) => void) | undefined;
-  /** What a person said when a call was denied. */
+  /** Returns the message of the denial of a call. */
   readonly denialOf?: ((callId: string) => string | undefined) | undefined;
-  /** A call has ended. Whether a decision about it was still waited for. */
+  /** Called when a call has ended. Returns whether it still waited for a decision. */
   readonly onCallEnd: (callId: string) => boolean;
 }
 
-/** Events of opencode's stream become events of the program. It does no input or output of its own. */
+/** Translates events of opencode's stream to program events. It does no input or output of its own. */
 export class OpencodeTranslator {
   readonly #options: TranslatorOptions;
   readonly #threads = new Map<string, Thread>();
-  /** Conversations of sub-agents whose call was not seen yet. */
+  /** Conversations of sub-agents without a thread in this process yet. */
   readonly #unjoined = new RecentMap<SessionInfo>({ entriesMax: programLimits.programKeptNamesMax });
-  /** Which agent works in a conversation, and the parent of each. */
+  /** The agent name and the parent of each conversation. */
   readonly #agents = new RecentMap<string>({ entriesMax: programLimits.programKeptNamesMax });
   readonly #parents = new RecentMap<string>({ entriesMax: programLimits.programKeptNamesMax });
   readonly #messages = new RecentMap<MessageState>({ entriesMax: programLimits.opencodeMessagesMax });
   readonly #policies = new Map<AgentSnapshot, ToolPolicy>();
   readonly #callIds = new CallIds();
-  /** Messages that were said to the main agent and that no message of it has answered. */
+  /** Ids of messages to the main agent that it has not answered. */
   #unanswered: string[] = [];
   #continue: (() => void) | null = null;
 
@@ -65,65 +65,65 @@ export class OpencodeTranslator {
     const main = this.#createThread(options.conversation, MAIN);
     main.takeHistory(options.history ?? []);
     this.#threads.set(options.conversation, main);
-    // They are opened again with their first run in this process, as the other engines do.
+    // Known sub-agents are opened again with their first run in this process, as in the other engines.
     const parentId = options.conversation;
     for (const id of options.known) this.#unjoined.set(id, { id, parentId, title: '', agent: null });
   }
 
-  /** The main agent works. */
+  /** Whether the main agent is running. */
   get isMainRunning(): boolean {
     return this.#main.isRunning;
   }
 
-  /** The end of the main agent's run was reported once, and is reported again. */
+  /** Whether the end of the main agent's run was reported once and will be reported again. */
   get isMainSettling(): boolean {
     return this.#main.isSettling;
   }
 
-  /** Conversations in which an agent works. */
+  /** Conversations with a running agent. */
   get running(): readonly string[] {
     return [...this.#threads].filter(([, { isRunning }]) => isRunning).map(([id]) => id);
   }
 
-  /** Conversations whose end was reported once and is reported again, and whether a run of them is open. */
+  /** Conversations whose end was reported once and will be reported again, and whether a run of them is open. */
   get settling(): readonly { readonly conversation: string; readonly isRunning: boolean }[] {
     const found = [...this.#threads].filter(([, { isSettling }]) => isSettling);
     return found.map(([conversation, { isRunning }]) => ({ conversation, isRunning }));
   }
 
-  /** Conversations with a thread, that of the main agent included. */
+  /** Conversations with a thread, including the main agent's. */
   get conversations(): readonly string[] {
     return [...this.#threads.keys()];
   }
 
-  /** The messages that were said and not answered yet. */
+  /** Ids of messages to the main agent that were not answered yet. */
   get unanswered(): readonly string[] {
     return this.#unanswered;
   }
 
-  /** A message was sent to the main agent under this id. */
+  /** Records a message to the main agent with this id. */
   said(messageId: string): void {
     this.#unanswered.push(messageId);
   }
 
-  /** A message that was lost is sent once more, under another id. */
+  /** Records that a lost message is sent again under another id. */
   saidAgain(lostId: string, messageId: string): void {
     this.#unanswered = this.#unanswered.map((id) => (id === lostId ? messageId : id));
   }
 
-  /** A message could not be sent, or was never answered: a turn that fails. */
+  /** Emits a failed turn or request for a message that could not be sent, or was never answered. */
   failSaid(messageId: string, message: string): ProgramEvent[] {
     this.#unanswered = this.#unanswered.filter((id) => id !== messageId);
     if (this.#main.isRunning) return [{ type: 'request_failed', key: MAIN, message }];
     return this.#failTurn({ name: 'UnknownError', message, statusCode: null });
   }
 
-  /** Whether opencode has stored a message that was said. */
+  /** Whether opencode has stored a message to the main agent. */
   isStored(messageId: string): boolean {
     return this.#main.isStored(messageId);
   }
 
-  /** What continues the turn of the main agent where opencode would end it; null: nothing. */
+  /** Sets the function that continues the turn of the main agent when opencode ends its run; null: the turn ends. */
   continueAfter(run: (() => void) | null): void {
     this.#continue = run;
   }
@@ -163,7 +163,7 @@ export class OpencodeTranslator {
     }
   }
 
-  /** What happened in a conversation while the stream of events was broken. */
+  /** The events of a conversation that were missed while the stream of events was broken. */
   catchUp({ conversation, status, messages, asks, children }: Snapshot): ProgramEvent[] {
     const thread = this.#threads.get(conversation);
     const isBegun = status.type !== 'idle' && thread?.isRunning === false;
@@ -186,25 +186,25 @@ export class OpencodeTranslator {
     ];
   }
 
-  /** The run whose end was reported works: the report was that of an earlier run. */
+  /** Keeps a run open whose end was reported: the report belonged to an earlier run. */
   unsettle(conversation: string): void {
     this.#threads.get(conversation)?.unsettle();
   }
 
-  /** The end of a run that was reported once was not reported again in time. */
+  /** Ends a run whose end was reported once and not again in time. */
   settle(conversation: string): ProgramEvent[] {
     const thread = this.#threads.get(conversation);
     return thread === undefined ? [] : this.#end(thread);
   }
 
-  /** Work behind a reported end: of the next run if this one has failed, and of the same run otherwise. */
+  /** Handles work after a reported end: it belongs to the next run if this one has failed, and to the same run otherwise. */
   #resume(thread: Thread): ProgramEvent[] {
     if (thread.isRunning && thread.isSettling && thread.hasFailed) return this.#end(thread);
     thread.unsettle();
     return [];
   }
 
-  /** A denial of several calls at once ends the run, although the model has not read why: a message with the reasons follows. */
+  /** Ends a run, or continues it after a denial of several calls at once: the model has not read the reasons, and a message with them follows. */
   #endOrContinue(thread: Thread): ProgramEvent[] {
     const run = thread.key === MAIN ? this.#continue : null;
     if (run === null) return this.#end(thread);
@@ -213,13 +213,13 @@ export class OpencodeTranslator {
     return [];
   }
 
-  /** A message that the turn did not take up is sent again, or is answered by the turn that follows. */
+  /** Ends the run. A message that it did not answer is sent again, or is answered by the next turn. */
   #end(thread: Thread): ProgramEvent[] {
     return thread.settle({ isMoreToCome: thread.key === MAIN && this.#unanswered.length > 0 });
   }
 
   get #main(): Thread {
-    // The constructor has created it.
+    // The constructor has created this thread.
     return this.#threads.get(this.#options.conversation)!;
   }
 
@@ -234,7 +234,7 @@ export class OpencodeTranslator {
   #takeMessage(message: MessageInfo): ProgramEvent[] {
     if (message.role === 'assistant' && message.sessionId === this.#options.conversation) {
       const { parentId } = message;
-      // Ids grow with time: a message answers all that were said before the newest that it knows.
+      // Ids grow with time: a response answers all messages up to its parent.
       if (parentId !== null) this.#unanswered = this.#unanswered.filter((id) => id > parentId);
     }
     return this.#of(message.sessionId, (thread) => thread.takeMessage(message));
@@ -247,7 +247,7 @@ export class OpencodeTranslator {
     if (session === undefined || part.type !== 'tool') return events;
     const call = { callId: this.#callIds.of(part.id, part.callId), input: part.state.input };
     const opened = this.#open(session, call);
-    // The call comes before the thread that it opens, and its result behind it.
+    // The call comes before the thread that it opens, and its result after it.
     const at = events.findIndex(({ type }) => type === 'result');
     return at < 0 ? [...events, ...opened] : [...events.slice(0, at), ...opened, ...events.slice(at)];
   }
@@ -266,7 +266,7 @@ export class OpencodeTranslator {
     return [...begun, ...this.#end(this.#main)];
   }
 
-  /** Hands something of a conversation to its thread. Conversations of others are passed over. */
+  /** Calls `take` with the thread of a conversation. Unknown conversations are ignored. */
   #of(id: string, take: (thread: Thread) => ProgramEvent[]): ProgramEvent[] {
     const session = this.#unjoined.get(id);
     const opened = session === undefined ? [] : this.#open(session, null);
@@ -277,7 +277,7 @@ export class OpencodeTranslator {
     return [...opened, ...events, ...(isWaiting ? this.#rest(id) : [])];
   }
 
-  /** An agent waits for a client: so do those that wait for that agent. */
+  /** Ends the model requests of an agent that waits for a client, and of the agents above that wait for it. */
   #rest(id: string): ProgramEvent[] {
     const events: ProgramEvent[] = [];
     let at: string | undefined = id;
@@ -339,7 +339,7 @@ export class OpencodeTranslator {
     );
   }
 
-  /** Agents that are not in the roster are opencode's own, and work with what the agent above them may use. */
+  /** The tool policy of a conversation. Agents that are not in the roster are opencode's own, and have the policy of the agent above them. */
   #policyOf(id: string): ToolPolicy {
     const { agent, members, conversation } = this.#options;
     const memberOf = (at: string) =>
@@ -363,7 +363,7 @@ interface Task {
   readonly prompt: string | null;
 }
 
-/** The input of a `task` call. */
+/** Reads the input of a `task` call. */
 function readTask(input: unknown): Task {
   const given = record(input);
   return {
@@ -373,7 +373,7 @@ function readTask(input: unknown): Task {
   };
 }
 
-/** `<description> (@<agent> subagent)`. */
+/** Reads a title of the form `<description> (@<agent> subagent)`. */
 function readTitle(title: string): { readonly agentName: string | undefined; readonly description: string | null } {
   const [, description, agentName] = /^(.*) \(@(.+) subagent\)$/s.exec(title) ?? [];
   return { agentName, description: description ?? (title === '' ? null : title) };

@@ -12,38 +12,38 @@ import { toResult } from './to-result.ts';
 type AssistantMessage = Extract<MessageInfo, { role: 'assistant' }>;
 type ToolPart = Extract<Part, { type: 'tool' }>;
 
-/** What the conversation of one agent needs from the whole. */
+/** Options of the thread of one conversation. */
 export interface ThreadOptions {
-  /** Its key among the threads of the program. */
+  /** The key of the thread in events. */
   readonly key: string;
   /** The states of the messages of all threads. */
   readonly messages: RecentMap<MessageState>;
   readonly now: () => number;
-  /** How often a model request is sent again. Opencode has no end of its own. */
+  /** How many times a model request is retried. opencode itself has no limit. */
   readonly retriesMax: number;
-  /** The HTTP status of a failed attempt, by its message. Opencode does not report it. */
+  /** Returns the HTTP status of a failed attempt by its message, because opencode does not report it. */
   readonly statusOf: (message: string) => number | null;
-  /** The run has to be aborted: its request was sent again too often. */
+  /** Called when the run must be aborted, because its request was retried too often. */
   readonly onGiveUp: () => void;
   readonly toolOf: (name: string) => ProgramCall['tool'];
   readonly callIdOf: (partId: string, callId: string) => string;
-  /** The program asks about a call. Whether it has to wait for a decision. */
+  /** Called with the ask of a call. Returns whether the ask waits for a decision. */
   readonly onAsk: (request: AskRequest, callId: string, tool: ProgramCall['tool'], key: string) => boolean;
-  /** The agent has made a call. */
+  /** Called when the agent has made a call. */
   readonly onCall?: ((callId: string, tool: ProgramCall['tool']) => void) | undefined;
-  /** What a person said when a call was denied. */
+  /** Returns the message of the denial of a call. */
   readonly denialOf?: ((callId: string) => string | undefined) | undefined;
-  /** A call has ended. Whether a decision about it was still waited for. */
+  /** Called when a call has ended. Returns whether it still waited for a decision. */
   readonly onCallEnd: (callId: string) => boolean;
 }
 
-/** What a message is. What was there before the program was opened is history, and no event. */
+/** The state of a message. Messages from before the program was opened are `history`, and become no events. */
 export type MessageState = 'user' | 'open' | 'ended' | 'history';
 
 /** A call of the agent that has no result yet. */
 interface OpenCall {
   readonly callId: string;
-  /** How opencode names it. */
+  /** opencode's id of the call. */
   readonly ownId: string;
   readonly tool: ProgramCall['tool'];
   readonly input: ProgramCall['input'];
@@ -54,17 +54,17 @@ interface OpenCall {
 export class Thread {
   readonly key: string;
   readonly #options: ThreadOptions;
-  /** The newest of them. Ids grow with time. */
+  /** The id of the newest message. Ids grow with time. */
   #newestId = '';
   readonly #calls = new Map<string, OpenCall>();
   readonly #ended = new Set<string>();
-  /** Calls that a client has to decide about. */
+  /** Calls that wait for a decision of a client. */
   readonly #waiting = new Set<string>();
   readonly #asked = new RecentMap<true>({ entriesMax: programLimits.opencodeRequestsMax });
-  /** Permission requests that arrived before the call that they are about. */
+  /** Permission requests that arrived before their call. */
   #early: AskRequest[] = [];
   #request: OpenRequest | null = null;
-  /** Usage of messages whose request had ended before. */
+  /** Usage of messages whose model request had ended before the usage was known. */
   #late: Usage = noUsage;
   #last: LastMessage | null = null;
   #lastId: string | null = null;
@@ -75,9 +75,9 @@ export class Thread {
   #isRunning = false;
   /** The end of the run was reported while its message was open. */
   #isSettling = false;
-  /** The run is over, and its end is reported once more. */
+  /** The run has ended, and its end will be reported once more. */
   #isSecondDue = false;
-  /** The run that comes first was announced with the thread. */
+  /** The first run was announced with the thread. */
   #isAnnounced: boolean;
 
   constructor(options: ThreadOptions, { isAnnounced = false } = {}) {
@@ -91,19 +91,19 @@ export class Thread {
   }
 
   /**
-   * After an abort or an error opencode reports the end of a run twice, before or behind the end of its message. A message that is sent
-   * in between is stored and not answered.
+   * Whether a second report of the run's end is due. After an abort or an error opencode reports it twice, before or after the end of the message.
+   * A message that is sent to opencode in between is stored and not answered.
    */
   get isSettling(): boolean {
     return this.#isSettling || this.#isSecondDue;
   }
 
-  /** An error or an abort was reported for the run. */
+  /** Whether an error or an abort was reported for the run. */
   get hasFailed(): boolean {
     return this.#error !== null || (this.#request?.outcome ?? this.#last)?.error != null;
   }
 
-  /** The last message of the assistant. */
+  /** The id of the last message of the assistant. */
   get lastMessageId(): string | null {
     return this.#lastId;
   }
@@ -142,7 +142,7 @@ export class Thread {
     return [];
   }
 
-  /** Messages that were there before the program was opened, complete or not. */
+  /** Records messages from before the program was opened, complete or not. */
   takeHistory(ids: Iterable<string>): void {
     for (const id of ids) {
       this.#note(id, 'history');
@@ -183,7 +183,7 @@ export class Thread {
     this.#error = error;
   }
 
-  /** A request is seen again after a break of the stream. */
+  /** Takes an ask once: it is seen again after a break of the stream. */
   takeAsk(request: AskRequest): ProgramEvent[] {
     if (this.#asked.has(request.id)) return [];
     this.#asked.set(request.id, true);
@@ -194,7 +194,7 @@ export class Thread {
     return [];
   }
 
-  /** Whether the run is over. With an open message it is not: its end is reported again, or belonged to the run before. */
+  /** Takes a report of the run's end. Returns whether the run is over. It is not while a message is open: the report was early or for another run. */
   takeIdle(): boolean {
     if (!this.#isRunning) {
       this.#isSecondDue = false;
@@ -209,12 +209,12 @@ export class Thread {
     return false;
   }
 
-  /** The run goes on: the report of its end was that of the run before. */
+  /** Keeps the run open: the report of its end belonged to the previous run. */
   unsettle(): void {
     this.#isSettling = false;
   }
 
-  /** The run is over, whatever is still open of it. */
+  /** Ends the run with all its open calls and messages. */
   settle({ isMoreToCome = false } = {}): ProgramEvent[] {
     if (!this.#isRunning) {
       this.#isSecondDue = false;
@@ -229,7 +229,7 @@ export class Thread {
     return [...closed, ...ended, this.#toEnd(outcome, isMoreToCome)];
   }
 
-  /** Ends the model request if all open calls wait for a client or for a sub-agent. Opencode reports its usage after their results. */
+  /** Ends the model request if all open calls wait for a client or for a sub-agent. opencode reports its usage after their results. */
   rest(): ProgramEvent[] {
     const open = [...this.#calls.values()];
     const isWaiting = ({ callId, tool }: OpenCall) =>
@@ -268,7 +268,7 @@ export class Thread {
     return [...closed, ...this.#run(), ...this.#request.send()];
   }
 
-  /** Ends the open message, as it was last seen. */
+  /** Ends the open message in its newest state. */
   #endMessage(): ProgramEvent[] {
     const request = this.#request;
     if (request === null) return [];
@@ -314,7 +314,7 @@ export class Thread {
     const denial = this.#options.denialOf?.(callId);
     const isWithdrawn = this.#options.onCallEnd(callId);
     const withdrawn = isWithdrawn ? [{ type: 'ask_withdrawn' as const, key: this.key, callId }] : [];
-    // Opencode puts a sentence of its own before the reason, and has none where several calls were denied at once.
+    // opencode puts a sentence of its own before the reason, and has no reason if several calls were denied at once.
     const shown =
       denial === undefined || !result.isError
         ? result
@@ -338,14 +338,14 @@ export class Thread {
   }
 }
 
-/** A custom tool, whose result a client gives. */
+/** Whether the tool is a custom tool, whose result a client sends. */
 export function isServed(tool: ProgramCall['tool']): boolean {
   return tool.kind === 'custom' && tool.isQuestion !== true;
 }
 
 const stopped = { content: [{ type: 'text' as const, text: 'The call was stopped.' }], isError: true };
 
-/** Why opencode asks, if it is not for the call itself. */
+/** The reason of an ask that is not for the call itself; null otherwise. */
 function toReason({ permission }: AskRequest): string | null {
   return permission === 'external_directory' || permission === 'doom_loop' ? permission : null;
 }

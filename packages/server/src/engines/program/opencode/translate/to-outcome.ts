@@ -1,13 +1,13 @@
 import type { TurnFailure, TurnOutcome } from '../../program.ts';
 import type { OpencodeError } from '../wire/events.ts';
 
-/** The last message of a run, as far as it decides how the run ended. */
+/** The fields of a run's last message that decide the outcome of the run. */
 export interface LastMessage {
   readonly finish: string | null;
   readonly error: OpencodeError | null;
 }
 
-/** How a run of an agent ended, by its last message. `reported` is a `session.error` that belongs to no message. */
+/** The outcome of a run, from its last message. `reported` is a `session.error` without a message. */
 export function toOutcome(last: LastMessage | null, reported: OpencodeError | null): TurnOutcome {
   const error = last?.error ?? reported;
   if (error !== null) return toFailedOutcome(error);
@@ -32,12 +32,12 @@ export function toOutcome(last: LastMessage | null, reported: OpencodeError | nu
   }
 }
 
-/** The stop reason of a model request in the words of the Messages API. */
+/** The stop reason of a model request as the Messages API names it. */
 export function toStopReason(finish: string | null): string | null {
   return finish === null ? null : (stopReasons.get(finish) ?? finish);
 }
 
-/** Whether a response with this finish is not usable as it is. */
+/** Whether a response with this finish is incomplete or failed. */
 export function isFailedFinish(finish: string | null): boolean {
   return finish === null || finish === 'length' || finish === 'content-filter' || finish === 'error';
 }

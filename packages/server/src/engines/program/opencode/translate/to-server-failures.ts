@@ -1,7 +1,7 @@
 import { MAIN, type ProgramEvent } from '../../program.ts';
 import { record, text } from '../../lines/values.ts';
 
-/** The MCP servers that opencode cannot use, from the answer to `GET /mcp`. */
+/** The MCP servers that opencode cannot use, from the response to `GET /mcp`. */
 export function toServerFailures(servers: unknown): ProgramEvent[] {
   return Object.entries(record(servers) ?? {}).flatMap(([serverName, value]): ProgramEvent[] => {
     const server = record(value);

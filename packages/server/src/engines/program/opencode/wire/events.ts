@@ -1,6 +1,6 @@
 import type { Json } from '../../../../base/json/json.ts';
 
-/** An event of opencode's `GET /event`, as far as the engine uses it. */
+/** An event of opencode's `GET /event`, with the fields that the engine uses. */
 export type OpencodeEvent =
   | { readonly type: 'session'; readonly session: SessionInfo }
   | { readonly type: 'status'; readonly sessionId: string; readonly status: SessionStatus }
@@ -22,7 +22,7 @@ export type OpencodeEvent =
   /** The tasks that the agent has planned, as opencode lists them. */
   | { readonly type: 'todos'; readonly sessionId: string; readonly todos: unknown };
 
-/** A conversation of opencode: that of the main agent, or of a sub-agent. */
+/** A conversation of opencode: the main agent's or a sub-agent's. */
 export interface SessionInfo {
   readonly id: string;
   readonly parentId: string | null;
@@ -30,14 +30,14 @@ export interface SessionInfo {
   readonly agent: string | null;
 }
 
-/** What a conversation is doing. */
+/** The status of a conversation. */
 export type SessionStatus =
   | { readonly type: 'busy' }
   | { readonly type: 'idle' }
   /** `next` is when the request is sent again, in milliseconds since 1970. */
   | { readonly type: 'retry'; readonly attempt: number; readonly message: string; readonly next: number | null };
 
-/** What went wrong, in opencode's words. */
+/** An error with opencode's name and message. */
 export interface OpencodeError {
   readonly name: string;
   readonly message: string;
@@ -51,7 +51,7 @@ export type MessageInfo =
       readonly role: 'assistant';
       readonly id: string;
       readonly sessionId: string;
-      /** The message of the user that it answers. */
+      /** The id of the user message that this message answers. */
       readonly parentId: string | null;
       readonly model: string;
       readonly finish: string | null;
@@ -87,13 +87,13 @@ export type Part = {
   | { readonly type: 'other' }
 );
 
-/** How far a tool call is. */
+/** The state of a tool call. */
 export interface ToolState {
   readonly status: 'pending' | 'running' | 'completed' | 'error';
   readonly input: Json;
-  /** The output or the error; empty until there is one. */
+  /** The output or the error; empty until the call has one. */
   readonly output: string;
-  /** What a running command has written so far; of a long output its end. */
+  /** The output of a running command so far, or the end of a long output. */
   readonly shown: string;
   /** The exit code of a command. */
   readonly exit: number | null;
@@ -106,19 +106,19 @@ export interface AskRequest {
   readonly kind: 'permission' | 'question';
   readonly id: string;
   readonly sessionId: string;
-  /** The call that it is about. Null: not about a call. */
+  /** opencode's id of the call; null if the request is not for a call. */
   readonly callId: string | null;
-  /** What is asked for, such as `bash` or `external_directory`. */
+  /** The requested permission, such as `bash` or `external_directory`. */
   readonly permission: string;
   /** The texts of the questions. */
   readonly questions: readonly string[];
 }
 
-/** What the server knows of one conversation. */
+/** The state of one conversation in opencode. */
 export interface Snapshot {
   readonly conversation: string;
   readonly status: SessionStatus;
-  /** Oldest first. */
+  /** The messages with their parts, oldest first. */
   readonly messages: readonly { readonly message: MessageInfo; readonly parts: readonly Part[] }[];
   readonly asks: readonly AskRequest[];
   readonly children: readonly SessionInfo[];

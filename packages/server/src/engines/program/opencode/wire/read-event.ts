@@ -12,7 +12,7 @@ import type {
   ToolState,
 } from './events.ts';
 
-/** Reads an event of `GET /event`. Null for one that the engine does not use, and for one that is malformed. */
+/** Reads an event of `GET /event`. Null for a malformed event, and for a type that the engine does not use. */
 export function readEvent(value: unknown): OpencodeEvent | null {
   const event = record(value);
   const properties = record(event?.['properties']);
@@ -43,7 +43,7 @@ export function readEvent(value: unknown): OpencodeEvent | null {
   }
 }
 
-/** Events that name their conversation and hold no record of their own. */
+/** Reads events with the id of their conversation that contain no object of their own. */
 function readOfSession(type: string, sessionId: string, properties: Record<string, unknown>): OpencodeEvent | null {
   switch (type) {
     case 'session.status': {
@@ -75,7 +75,7 @@ function readOfSession(type: string, sessionId: string, properties: Record<strin
   }
 }
 
-/** Reads a conversation, as events and `GET /session` have it. */
+/** Reads a conversation of an event or of `GET /session`. */
 export function readSession(value: unknown): SessionInfo | null {
   const info = record(value);
   const id = nameIn(info?.['id']);
@@ -88,7 +88,7 @@ export function readSession(value: unknown): SessionInfo | null {
   };
 }
 
-/** Reads what a conversation is doing, as events and `GET /session/status` have it. */
+/** Reads the status of a conversation from an event or from `GET /session/status`. */
 export function readStatus(value: unknown): SessionStatus | null {
   const status = record(value);
   switch (status?.['type']) {
@@ -107,7 +107,7 @@ export function readStatus(value: unknown): SessionStatus | null {
   }
 }
 
-/** Reads a message, as events and `GET /session/{id}/message` have it. */
+/** Reads a message of an event or of `GET /session/{id}/message`. */
 export function readMessage(value: unknown): MessageInfo | null {
   const info = record(value);
   const [id, sessionId] = [nameIn(info?.['id']), nameIn(info?.['sessionID'])];
@@ -135,7 +135,7 @@ export function readMessage(value: unknown): MessageInfo | null {
   };
 }
 
-/** Reads a part, as events and `GET /session/{id}/message` have it. */
+/** Reads a part of an event or of `GET /session/{id}/message`. */
 export function readPart(value: unknown): Part | null {
   const part = record(value);
   const [id, sessionId] = [nameIn(part?.['id']), nameIn(part?.['sessionID'])];
@@ -159,7 +159,7 @@ export function readPart(value: unknown): Part | null {
   return { ...of, type: 'tool', callId, tool, state };
 }
 
-/** Reads an approval or a question that waits, as events, `GET /permission` and `GET /question` have it. */
+/** Reads a waiting permission request or question of an event, `GET /permission` or `GET /question`. */
 export function readAsk(kind: AskRequest['kind'], value: unknown): AskRequest | null {
   const request = record(value);
   const [id, sessionId] = [nameIn(request?.['id']), nameIn(request?.['sessionID'])];
@@ -206,6 +206,6 @@ function readError(value: unknown): OpencodeError {
   };
 }
 
-/** What is kept of the questions of one request, which are compared with the answers. */
+/** Limits of the questions that are kept of one request, to compare them with the answers. */
 const QUESTIONS_MAX = 50;
 const QUESTION_CHARS_MAX = 4_000;
