@@ -11,7 +11,7 @@ export const exitCode = {
   notFound: 4,
   /** The server rejected the request or failed. */
   refused: 5,
-  /** No server answers at the URL. */
+  /** No server responds at the URL. */
   unreachable: 6,
   /** `watch --once`: an approval or a question is pending. */
   needsYou: 7,

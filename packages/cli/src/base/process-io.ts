@@ -77,7 +77,7 @@ async function openPager(command: string, text: string): Promise<boolean> {
   return await new Promise((resolve) => {
     const child = spawn(command, { shell: true, stdio: ['pipe', 'inherit', 'inherit'], env });
     child.on('error', () => resolve(false));
-    // 127: the shell has not found it.
+    // 127: the shell has not found the pager.
     child.on('close', (code) => resolve(code !== 127));
     // The reader may quit before the end.
     child.stdin.on('error', () => {});

@@ -6,7 +6,7 @@ export interface Check {
   readonly number: number;
   readonly grade: Grade;
   readonly group: string;
-  /** One sentence. */
+  /** The statement, as one sentence. */
   readonly statement: string;
   readonly needs: readonly Need[];
   readonly run: (context: Context) => Promise<void>;
