@@ -18,7 +18,7 @@ import { loadReplay } from './data/load-replay.ts';
 import { WatchModel } from './state/watch-model.ts';
 
 export interface WatchScreenOptions {
-  /** Exit when every thread is idle. */
+  /** Whether to exit when every thread is idle. */
   readonly untilIdle: boolean;
   /** Whether Esc leads back to a list of sessions. */
   readonly canGoBack?: boolean;

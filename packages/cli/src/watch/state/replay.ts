@@ -59,7 +59,7 @@ export class Replay implements Scene {
     return this.#events[this.#at - 1]?.ts ?? this.slots.lastAt ?? 0;
   }
 
-  /** A short description of the current event. */
+  /** The current event. */
   get event(): FleetEvent | undefined {
     return this.#events[this.#at - 1];
   }
