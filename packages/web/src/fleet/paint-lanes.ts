@@ -30,7 +30,7 @@ export interface LanesPicture {
 
 /** Height of a table row in pixels; the lanes are painted by it. */
 export const ROW_HEIGHT = 26;
-/** The same on a phone, where rows have two lines and no lane. */
+/** Height of a table row on a phone, where rows have two lines and no lane. */
 export const TOUCH_ROW_HEIGHT = 52;
 const BAR_TOP = 7;
 const BAR_HEIGHT = 12;
@@ -161,7 +161,7 @@ const laneMarkColours: Partial<Record<Mark['kind'], 'error' | 'retry' | 'waits'>
   rewind: 'waits',
 };
 
-/** Thin lines from a delegating thread to the thread it started, and back where that one ended. */
+/** Thin lines from a delegating thread to the thread that it started, and back at the end of that thread. */
 function paintLinks(context: CanvasRenderingContext2D, picture: LanesPicture): void {
   const { rows, span, now, laneWidth, colours } = picture;
   const places = new Map(rows.map(({ row, y }) => [placeKey(row.session, row.key), y]));
