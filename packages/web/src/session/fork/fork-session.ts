@@ -2,7 +2,7 @@ import { cutText } from '@fleetloom/protocol/fleet';
 import type { Page, Session, SessionCreateParams, SessionEvent } from '@fleetloom/protocol/managed-agents';
 import { api } from '../../stores/connection/api.ts';
 
-/** What the new session changes. */
+/** The differences between the new session and the original. */
 export interface Changes {
   readonly message: string;
   readonly model: string;
@@ -24,7 +24,7 @@ export function toRerun(record: Session, { message, model, system }: Changes): S
   };
 }
 
-/** Forks a session at a cursor; without one, at its end. */
+/** The body that forks a session at a cursor; without a cursor, at its end. */
 export function toFork(record: Session, { model, system }: Omit<Changes, 'message'>, at: string | undefined): object {
   const { agent, title } = record;
   const isSame = model === agent.model.id && system === (agent.system ?? '');
