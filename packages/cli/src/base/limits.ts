@@ -73,7 +73,7 @@ export const limits = {
   settlePollMs: 50,
   /** Changed files that `run`, `apply` and other commands list at their end; `diff --stat` lists all. */
   statFilesMax: 50,
-  /** How long a command waits for another one that has the data of a run open, and the time between two attempts. */
+  /** How long a command waits for another command that has the data of a run open, and the time between two attempts. */
   runDataWaitMs: 30_000,
   runDataPollMs: 200,
   /** Characters of the name of an API key. */

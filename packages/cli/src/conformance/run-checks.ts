@@ -17,7 +17,7 @@ export interface Result {
   readonly ms: number;
 }
 
-/** What to check, against which server. */
+/** The checks to run, and the server under test. */
 export interface RunChecks {
   readonly checks: readonly Check[];
   readonly target: Target;

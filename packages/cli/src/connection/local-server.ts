@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** What a server on this machine writes into its data directory for the other commands. */
+/** The facts that a server on this machine writes to its data directory for other commands. */
 export interface LocalServer {
   /** The current or last URL of the server. Null for the temporary server of a run. */
   readonly url: string | null;

@@ -38,7 +38,7 @@ export interface RunOptions extends RunServerOptions, WorkspaceOptions {
 export async function run(io: Io, task: string | undefined, options: RunOptions): Promise<number> {
   const message = await readTask(io, task);
   const stop = listenForStop(io);
-  // Before the server starts, so that errors in the definitions are reported at once.
+  // Read before the server starts, so that errors in the definitions are reported at once.
   const files = options.agents === undefined ? [] : await readAgents(options.agents);
   const coordinator = options.agents === undefined ? undefined : chooseCoordinator(files, options.agent);
   for (const { file, notes } of files) for (const note of notes) printNote(io, options, `${file}: ${note}`);

@@ -89,7 +89,7 @@ async function chooseFrom(io: Io, api: ServerApi, list: SessionList): Promise<Ch
       list.notice = `No session matches "${cleanLine(text)}".`;
       screen.update();
     };
-    // Before the alternate screen: a signal in between would leave the terminal on it.
+    // Registered before the alternate screen is entered: a signal in between would leave the terminal on it.
     const undoSignals = onEndingSignal(io, (signal) => end({ left: signal }));
     screen.start();
     const keys = new KeyReader(io, (key) => act(list.take(key)));

@@ -64,7 +64,7 @@ export async function watchScreen(
     closeKeyboard = io.openKeyboard(onKeys);
   };
 
-  // Before the alternate screen: a signal in between would leave the terminal on it.
+  // Registered before the alternate screen is entered: a signal in between would leave the terminal on it.
   const undoSignals = onEndingSignal(io, (signal) => finish(exitCode[signal]));
   screen.start();
   closeKeyboard = io.openKeyboard(onKeys);

@@ -70,7 +70,7 @@ function paintLane(context: CanvasRenderingContext2D, { row, y }: PlacedRow, pic
     const to = Math.min(segment.to ?? now, now);
     const left = Math.max(0, toX(segment.from, span, laneWidth));
     const right = Math.min(laneWidth, Math.max(toX(to, span, laneWidth), left + 1));
-    // Of several segments within one pixel the first is painted.
+    // Only the first of several segments within one pixel is painted.
     if (right <= drawnTo) continue;
     drawnTo = Math.ceil(left + 0.01);
     if (segment.to !== null && segment.to === segment.from) paintEnd(context, segment, left, y, colours);

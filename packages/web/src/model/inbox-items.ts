@@ -11,7 +11,7 @@ import {
 import type { SessionModel } from './session-model.ts';
 import type { ShownRow } from './summary.ts';
 
-/** Something that a person has to look at. */
+/** An item that needs the attention of a person. */
 export interface InboxItem {
   readonly id: string;
   readonly kind: 'approval' | 'answer' | 'error' | 'stall' | 'budget';

@@ -26,7 +26,7 @@ export interface Page {
   readonly open?: () => void;
   /** A number beside the page's name in the top bar; 0 shows no number. */
   readonly count?: () => number;
-  /** Keys of this page; they take precedence over those of the shell. */
+  /** Keys of this page; they take precedence over the keys of the shell. */
   readonly keys: KeyMap;
   readonly help: readonly KeyHelp[];
 }

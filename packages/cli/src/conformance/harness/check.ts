@@ -2,7 +2,7 @@ import type { Context } from './context.ts';
 
 /** One statement of the checklist, which holds for a server or does not. */
 export interface Check {
-  /** Its number in the checklist. */
+  /** The number of the statement in the checklist. */
   readonly number: number;
   readonly grade: Grade;
   readonly group: string;

@@ -30,7 +30,7 @@ export type AgentParams = Partial<Omit<Anthropic.Beta.AgentCreateParams, 'betas'
   readonly usage?: Usage;
 };
 
-/** What a check runs with: its own clients, and helpers that create agents and sessions. */
+/** The context of a check: its own clients, and helpers that create agents and sessions. */
 export class Context {
   readonly target: Target;
   readonly sdk: Sdk;

@@ -11,7 +11,7 @@ export interface Overview {
   model?: string;
   version?: string;
   cwd?: string;
-  /** In order of appearance, main first. */
+  /** All agents in order of appearance, the main agent first. */
   agents: Map<string, Agent>;
   /** Open tool calls of all agents, by id. */
   openCalls: Map<string, OpenCall>;

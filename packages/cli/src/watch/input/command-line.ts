@@ -6,7 +6,7 @@ import type { WatchModel } from '../state/watch-model.ts';
 /** A command that can be typed after `:`. It reports why an action is not possible. */
 interface WatchCommand {
   readonly name: string;
-  /** Its argument and its description. */
+  /** The argument of the command and its description. */
   readonly takes: string;
   readonly help: string;
   /** Possible arguments, for completion. */

@@ -76,7 +76,7 @@ export class Replay implements Scene {
     return this.#recalled().burn;
   }
 
-  /** Nothing can be decided in a replay. */
+  /** Always empty, because nothing can be decided in a replay. */
   readonly calls = new Map<string, never>();
 
   transcriptOf(key: string): Transcript {

@@ -1,7 +1,7 @@
 import { inBackground } from './in-background.ts';
 import { api } from './api.ts';
 
-/** What to poll, and how often. */
+/** The path to poll, the interval, and the callbacks. */
 export interface PolledOptions<Answer> {
   readonly path: string;
   /** The least time between two requests. */
