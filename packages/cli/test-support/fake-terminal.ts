@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { Output } from '../src/base/io.ts';
 
 /**
- * A terminal that interprets the escape codes that Fleetloom writes, so that tests see the same screen as a user. Lines wider than the screen are
+ * A terminal that interprets the escape codes of Fleetloom, so that tests see the same screen as a user. Lines wider than the screen are
  * cut while wrapping is off and wrapped while it is on; a narrower width reflows them as most terminals do.
  */
 export class FakeTerminal extends EventEmitter implements Output {

@@ -39,8 +39,8 @@ export interface ChangesNeeds {
 }
 
 /**
- * Calls `use` with the server of a session: the server selected by --url or FLEETLOOM_URL, or, for a session of `fleetloom run`, the
- * server of that run. If that run has ended, a server is started on its data directory and stopped afterwards. With --json an error of the server is
+ * Calls `use` with the server of a session: the server of --url or FLEETLOOM_URL, or for a session of `fleetloom run` the server of
+ * that run. If the run has ended, a server is started on its data directory and stopped afterwards. With --json an error of the server is
  * printed as the API returns it.
  */
 export async function withChanges(

@@ -4,7 +4,7 @@ export function toCompletedArgument(command: string, argument: string): 'session
   return argument === 'rule' ? 'rule' : undefined;
 }
 
-/** Whether an argument names a session. `show` takes `<session>:<path>`; `attach` and `import` take sessions of Claude Code, not of the server. */
+/** Whether an argument names a session of the server. `show` takes `<session>:<path>`; `attach` and `import` take local sessions of programs. */
 export function namesSession(command: string, argument: string): boolean {
   if (command === 'show') return argument === 'file';
   if (command === 'attach' || command === 'import') return false;

@@ -27,7 +27,7 @@ export interface EndedRun {
 }
 
 /**
- * Prints the changes of the agents and the commands that apply or discard them; with --apply, applies them. Returns their counts if the session has
+ * Prints the changes of the agents and the commands that apply or discard them; with --apply, applies them. Returns counts if the session has
  * to be kept: without changes, or once they are applied, its worktree is removed.
  */
 export async function finishWorkspace(io: Io, run: EndedRun): Promise<FileCounts | undefined> {

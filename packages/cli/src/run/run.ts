@@ -156,7 +156,7 @@ async function readInput(io: Io): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The model of agents that do not name a model. The run is rejected without a model, because a scripted model would repeat the task as its result. */
+/** The model of agents that do not name one. Without a model the run is rejected: a scripted model would repeat the task as its result. */
 function chooseModel(options: RunOptions, files: readonly AgentFile[], { hasModels }: RunServer): string {
   if (options.model !== undefined) return toModelName(options.model);
   const isUsed = options.agents === undefined ? options.agent === undefined : files.some(({ model }) => model === null);

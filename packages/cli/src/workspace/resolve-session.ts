@@ -33,7 +33,7 @@ export async function resolveSession(io: Io, typed: string, options: ConnectionO
 }
 
 /**
- * Ignores two errors. An older server does not have the route and accepts whole ids only. Without a server, the text may be a path argument of a command
+ * Ignores two errors. An older server lacks the route and accepts whole ids only. Without a server, the text may be a path argument of a command
  * about the last run; a command that needs the server reports that there is none.
  */
 function ifUnanswered(error: unknown): undefined {

@@ -35,7 +35,7 @@ export function AgentForm({ agent, agents, onSaved, onCancel }: AgentFormProps) 
       description: description === '' ? null : description,
       system: system === '' ? null : system,
     };
-    // Only changed fields are sent, so that effort, speed and the form of the roster are kept.
+    // Model, tools and roster are sent only if they changed, so that effort, speed and the form of the roster are kept.
     const changed = {
       ...(model === agent?.model.id ? {} : { model }),
       ...(tools === agent?.tools ? {} : { tools }),

@@ -1,6 +1,6 @@
 import type { FleetCostGroup } from '@fleetloom/protocol/fleet';
 
-/** The groups as CSV with a header, one line for each day, agent and model. Names are escaped so that a spreadsheet does not run them as formulas. */
+/** The groups as CSV with a header, one line for each day, agent and model. Names are escaped: a spreadsheet could run them as formulas. */
 export function toCsv(groups: readonly FleetCostGroup[]): string {
   const head = ['day', 'agent', 'model', 'sessions', 'sessions_without_known_cost', 'tokens', 'cost_usd'];
   const lines = groups.map((group) => [

@@ -12,7 +12,7 @@ export interface ActiveInput {
   readonly order: CalmOrder;
   /** Whether the pointer is over the rows: then the order does not change. */
   readonly isHeld: boolean;
-  /** Whether the first sessions are loaded. Until then, each session takes its position at once, because rows that were not shown yet cannot jump. */
+  /** Whether the first sessions are loaded. Until then, each session takes its position at once, because rows not shown yet cannot jump. */
   readonly isSettled: boolean;
 }
 

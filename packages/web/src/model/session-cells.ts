@@ -32,7 +32,7 @@ export interface SessionCells {
   readonly who: string;
 }
 
-/** The texts of a session's row at a time of the server. Texts of a session that is not running are computed once a minute, not for each frame. */
+/** The texts of a session's row at a time of the server. Without a running session, they are computed once a minute, not for each frame. */
 export function toSessionCells(row: FleetSession, now: number): SessionCells {
   const step = Math.floor(now / (row.active_since === null ? 60_000 : 1_000));
   const known = cache.get(row);

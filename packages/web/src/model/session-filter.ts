@@ -73,7 +73,7 @@ export function isFiltered({ q, status, agent, model }: SessionFilter): boolean 
   return q.trim() !== '' || status.length + agent.length + model.length > 0;
 }
 
-/** Whether a changed row still belongs to the list. The search text cannot be checked here, because the server also searches the first message. */
+/** Whether a changed row still belongs to the list. The search text cannot be checked here: the server also searches the first message. */
 export function isListedBy({ status, agent, model }: SessionFilter, row: FleetSession): boolean {
   const hasState = status.length === 0 ? row.state !== 'archived' : status.includes(row.state);
   const hasAgent = agent.length === 0 || agent.includes(row.agent.name);

@@ -68,6 +68,6 @@ async function open(hash: string): Promise<void> {
   const tabs = await worker.clients.matchAll({ type: 'window', includeUncontrolled: true });
   const tab = tabs.find((each) => each.url.split('#')[0] === scope);
   if (tab === undefined) return void (await worker.clients.openWindow(url));
-  // Both calls at once, because a browser allows them only for a moment after the click. A tab that was reloaded without the worker cannot be navigated.
+  // Both at once: a browser allows these calls only for a moment after the click. A tab that was reloaded without the worker cannot be navigated.
   await Promise.all([tab.navigate(url).catch(() => worker.clients.openWindow(url)), tab.focus()]);
 }

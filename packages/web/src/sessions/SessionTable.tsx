@@ -55,7 +55,7 @@ export function SessionTable() {
   );
 }
 
-/** Rows have a fixed height; only visible rows are rendered, and pages are loaded when the user scrolls to them. Scrolling renders nothing else. */
+/** Rows have a fixed height; only visible rows are rendered, and pages are loaded on scrolling to them. Scrolling renders nothing else. */
 function SessionRows({ filter }: { readonly filter: SessionFilter }) {
   useTick(1_000);
   const body = useRef<HTMLDivElement>(null);

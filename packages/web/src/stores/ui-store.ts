@@ -118,7 +118,7 @@ export class UiStore {
     this.changed.emit();
   }
 
-  /** Expands or collapses a session for good. Other sessions are expanded while they run. */
+  /** Expands or collapses a session until the user changes it again. Other sessions are expanded while they run. */
   setSessionOpen(sessionId: string, isOpen: boolean): void {
     this.collapsed.delete(`${isOpen ? 'shut' : 'open'} ${sessionId}`);
     this.toggleCollapsed(`${isOpen ? 'open' : 'shut'} ${sessionId}`, true);
