@@ -164,7 +164,7 @@ async function resolveArguments(io: Io, command: Command): Promise<void> {
   if (typeof typed !== 'string') return;
   const [, session = '', rest = ''] = /^([^:]*)(:.*)?$/s.exec(typed) ?? [];
   const { isSessionId } = await import('@fleetloom/protocol/fleet');
-  // A session of a data directory is found by the command itself, and a run has an id of another form.
+  // Not resolved: a session of a data directory, which the command itself finds, and the id of a run, which has another format.
   if (isSessionId(session) || session.startsWith('req_') || command.getOptionValue('data') !== undefined) return;
   const { resolveSession } = await import('./workspace/resolve-session.ts');
   command.processedArgs[at] = `${await resolveSession(io, session, command.opts())}${rest}`;

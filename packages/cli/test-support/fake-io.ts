@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import type { Io, Output } from '../src/base/io.ts';
 import { FakeTerminal } from './fake-terminal.ts';
 
-/** An output that is a pipe or a file: it keeps what is written. */
+/** An output that is a pipe or a file. It stores the written text. */
 export class FakeOutput extends EventEmitter implements Output {
   text = '';
 
@@ -34,7 +34,7 @@ export class FakeTimers {
     return this.#waiting.length;
   }
 
-  /** Lets time pass; what falls due is called in order, and what waits for it gets its turn. */
+  /** Advances the clock. Calls due timers in order, and lets pending promises continue after each. */
   async advance(ms: number): Promise<void> {
     const endMs = this.nowMs + ms;
     for (let next = this.#next(endMs); next; next = this.#next(endMs)) {
@@ -52,12 +52,12 @@ export class FakeTimers {
   }
 }
 
-/** Lets everything that is ready run. */
+/** Lets ready callbacks and promises run. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Waits for what takes real time, such as loading a module or reading a file. */
+/** Waits for a condition that takes real time, such as loading a module or reading a file. */
 export async function eventually(isThere: () => boolean): Promise<void> {
   const startedAt = performance.now();
   while (!isThere()) {
@@ -67,7 +67,7 @@ export async function eventually(isThere: () => boolean): Promise<void> {
   await settle();
 }
 
-/** A process of our own making: pipes by default, a terminal where one is given. */
+/** A fake process: pipes by default, or the given terminal. */
 export class FakeIo implements Io {
   readonly timers = new FakeTimers();
   readonly stderr = new FakeOutput();
@@ -75,7 +75,7 @@ export class FakeIo implements Io {
   readonly stdin: FakeInput;
   readonly env: Record<string, string | undefined>;
   platform = 'linux';
-  /** Not in a git repository. */
+  /** The working directory, which is not in a git repository. */
   cwd = tmpdir();
   suspensions = 0;
   readonly #signals = new EventEmitter();
@@ -101,7 +101,7 @@ export class FakeIo implements Io {
     return () => this.#exits.delete(handler);
   }
 
-  /** What a command does with errors that no code handles is tested with a real process. */
+  /** Does nothing: unhandled errors are tested with a real process. */
   onUncaught(): () => void {
     return () => {};
   }
@@ -121,7 +121,7 @@ export class FakeIo implements Io {
   }
 
   type(keys: string): void {
-    // The current listeners: one may remove and add itself in the meantime.
+    // A copy of the listeners, because a listener may remove and add itself during the loop.
     for (const onKeys of Array.from(this.#typists)) onKeys(keys);
   }
 
@@ -129,7 +129,7 @@ export class FakeIo implements Io {
     return this.#typists.size;
   }
 
-  /** What was shown in a pager, if there is one. */
+  /** The pager of a test, if it sets one. */
   openPager?: (command: string, text: string) => Promise<boolean>;
 
   suspend(): void {
@@ -140,7 +140,7 @@ export class FakeIo implements Io {
     this.#signals.emit(signal);
   }
 
-  /** The process ends without being asked, as in a crash. */
+  /** Ends the process unexpectedly, as in a crash. */
   exit(): void {
     for (const handler of this.#exits) handler();
   }
@@ -152,7 +152,7 @@ export class FakeIo implements Io {
   }
 }
 
-/** A standard input that a test fills while it is read. Counts what was asked for. */
+/** A standard input that a test fills while it is read. Counts the chunks that were read. */
 export class FakeInput implements AsyncIterable<Uint8Array> {
   isTTY = false;
   isFile = false;

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { Output } from '../src/base/io.ts';
 
 /**
- * A terminal that does what the codes say: enough of one to see what a reader would see. Lines wider than the screen are
+ * A terminal that interprets the escape codes of Fleetloom, so that tests see the same screen as a user. Lines wider than the screen are
  * cut while wrapping is off and wrapped while it is on; a narrower width reflows them as most terminals do.
  */
 export class FakeTerminal extends EventEmitter implements Output {
@@ -14,12 +14,12 @@ export class FakeTerminal extends EventEmitter implements Output {
   wraps = true;
   /** Everything written, in order. */
   writes: string[] = [];
-  /** Whether the second screen is shown. */
+  /** Whether the alternate screen is shown. */
   isAlternate = false;
   #lines: string[][] = [[]];
   #row = 0;
   #column = 0;
-  /** What the first screen was when the second one was shown. */
+  /** The first screen at the time when the alternate one was entered. */
   #first: { lines: string[][]; row: number; column: number } | undefined;
 
   constructor(columns = 80, rows = 24) {
@@ -32,7 +32,7 @@ export class FakeTerminal extends EventEmitter implements Output {
     return this.writes.join('');
   }
 
-  /** All lines, those that have scrolled off included. */
+  /** All lines, including lines that have scrolled off the screen. */
   get lines(): string[] {
     return this.#lines.map((line) =>
       Array.from(line, (cell) => cell ?? ' ')
@@ -91,7 +91,7 @@ export class FakeTerminal extends EventEmitter implements Output {
     else if (final === 'K') this.#lines[this.#row]?.splice(Math.min(this.#column, this.columns - 1));
     else if (final === 'H') {
       const [row = 1, column = 1] = parameters.split(';').map((each) => Number(each) || 1);
-      // A terminal has as many rows as it has.
+      // A row below the screen means its last row.
       this.#row = this.#top() + Math.min(row, this.rows) - 1;
       while (this.#lines.length <= this.#row) this.#lines.push([]);
       this.#column = column - 1;
@@ -108,7 +108,7 @@ export class FakeTerminal extends EventEmitter implements Output {
       throw new Error(`The fake terminal does not know ${parameters}${final}`);
   }
 
-  /** The first screen is as it was when it comes back. To leave the second one twice does nothing. */
+  /** Enters or leaves the alternate screen. Leaving restores the first screen; leaving twice has no effect. */
   #switch(isAlternate: boolean): void {
     if (isAlternate === this.isAlternate) return;
     this.isAlternate = isAlternate;

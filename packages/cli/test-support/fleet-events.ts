@@ -1,6 +1,6 @@
 import type { FleetEvent, KnownFleetEvent } from '@fleetloom/protocol/fleet';
 
-/** Makes the events of a session one after the other, with growing cursors and a clock that tests move. */
+/** Creates the events of a session one after the other, with growing cursors and a clock that tests advance. */
 export class FleetEvents {
   nowMs = 1_800_000_000_000;
   readonly list: FleetEvent[] = [];
@@ -38,13 +38,13 @@ export class FleetEvents {
     });
   }
 
-  /** An event of a turn, without what all of them have. */
+  /** Adds an event of a turn. The fields that all such events have are filled in. */
   on(id: number, event: object): this {
     const { agent = '?', depth = 0, thread = null } = this.#agents.get(id) ?? {};
     return this.#add({ stream_id: id, depth, agent, thread_id: thread, ...event });
   }
 
-  /** An event of the session, outside of its turns. */
+  /** Adds an event of the session, outside of its turns. */
   session(event: object): this {
     return this.#add({ session_id: 'sesn_1', ...event });
   }
@@ -95,7 +95,7 @@ export class FleetEvents {
 
   #add(event: object): this {
     this.#seq += 1;
-    // The callers give the fields of their type.
+    // The cast is safe: callers pass the fields of their event type.
     const whole = { cursor: String(this.#seq), seq: this.#seq, ts: this.nowMs, ...event } as unknown as KnownFleetEvent;
     this.list.push(whole);
     return this;

@@ -3,26 +3,26 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type FleetloomServer, type ServerOptions, startServer } from '@fleetloom/server';
 
-/** A real server in a directory of its own. */
+/** A real server with its own data directory. */
 export interface TestServer {
   readonly url: string;
   readonly key: string;
-  /** What a shell would have set to reach it. */
+  /** The environment variables with which commands reach the server. */
   readonly env: Record<string, string>;
   readonly directory: string;
   post<Answer>(path: string, body: object): Promise<Answer>;
   get<Answer>(path: string): Promise<Answer>;
-  /** Starts a run and gives its ids, without waiting for its end. */
+  /** Starts a run and returns its ids, without waiting for its end. */
   begin(message: string, more?: object): Promise<{ requestId: string; sessionId: string }>;
-  /** Waits until the newest run of a session is not running. */
+  /** Waits until a run has ended. Returns its state. */
   ended(requestId: string): Promise<string>;
   stop(): Promise<void>;
-  /** The same directory and port again. */
+  /** Starts the server again on the same directory and port. */
   restart(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Agents of Claude Code may be made; none of these tests runs one. */
+/** Agents on Claude Code may be created; none of these tests runs one. */
 const claudeCode = { workspaces: ['wrkspc_default'] };
 
 export async function startTestServer(options: Partial<ServerOptions> = {}): Promise<TestServer> {
@@ -44,7 +44,7 @@ export async function startTestServer(options: Partial<ServerOptions> = {}): Pro
     key,
     directory,
     env: { FLEETLOOM_URL: url, FLEETLOOM_KEY: key },
-    // Tests know what they ask for.
+    // The casts are safe: tests know the types of the responses.
     post: async <Answer>(path: string, body: object) =>
       (await (await send(path, { method: 'POST', body: JSON.stringify(body) })).json()) as Answer,
     get: async <Answer>(path: string) => (await (await send(path, {})).json()) as Answer,
@@ -83,12 +83,12 @@ export async function startTestServer(options: Partial<ServerOptions> = {}): Pro
   return test;
 }
 
-/** A script as the scripted model finds it in a message; one may stand in another's text. */
+/** A script as the scripted model finds it in a message. `<` is escaped, because the script may be part of another script's text. */
 export function script(...turns: readonly object[][]): string {
   return `<script>${JSON.stringify({ turns }).replaceAll('<', '\\u003c')}</script>`;
 }
 
-/** What a coordinator says that hands these messages to agents of this name. */
+/** The script of a coordinator that delegates these messages to agents of this name. */
 export function delegate(agent: string, messages: readonly string[], then = 'All: {{results}}'): string {
   const tasks = messages.map((message) => ({ agent, message }));
   return script([{ call: 'delegate', input: { tasks } }], [{ say: then }]);

@@ -1,4 +1,4 @@
-/** Lines of a small made-up stream, in the wire's own words. */
+/** Lines of a small made-up stream, in the wire format. */
 export const wire = {
   init: (fields: object = {}) =>
     line({ type: 'system', subtype: 'init', session_id: 's', model: 'm', cwd: '/w', ...fields }),

@@ -3,7 +3,7 @@ import { runProgram } from '../src/program.ts';
 import { FakeIo } from './fake-io.ts';
 import type { FakeTerminal } from './fake-terminal.ts';
 
-/** A fake process with real time, for tests against real servers. Its clock may be set wrong. */
+/** A fake process with real time, for tests against real servers. `clockMs` is the error of its clock. */
 export function toLiveIo(fake: FakeIo, stderr: Io['stderr'] = fake.stderr, clockMs = 0): Io {
   return {
     stdin: fake.stdin,
@@ -46,7 +46,7 @@ export async function call(
   return { code, stdout: fake.stdout.text, stderr: fake.stderr.text };
 }
 
-/** Begins to run it on a terminal; what it draws and what is typed goes through the fake. */
+/** Starts the command line on a terminal. Tests read its output and type keys through the fake process. */
 export function begin(
   args: readonly string[],
   options: { terminal?: FakeTerminal; env?: Record<string, string>; on?: 'stdout' | 'stderr'; cwd?: string } = {},

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Another key of a server, as its directory of keys holds them. Gives the secret; the server notices within a second. */
+/** Writes another key to a server's directory of keys. Returns the secret once the server has had time to read it: one second. */
 export async function makeKey(directory: string, workspaceId: string): Promise<string> {
   const secret = `sk-test-${randomBytes(24).toString('base64url')}`;
   const id = `key_${randomBytes(6).toString('hex')}`;

@@ -12,7 +12,7 @@ export function overviewOf(stream: string, timeSource: TimeSource = 'line'): Ove
   return overview;
 }
 
-/** The overview of a live stream after these lines, each with the time at which it arrived. */
+/** The overview of a live stream after these lines, each with its arrival time. */
 export function liveOverviewOf(lines: readonly (readonly [atMs: number, line: string])[]): Overview {
   const overview = createOverview('arrival');
   const translator = new StreamTranslator();

@@ -7,16 +7,16 @@ import { fileURLToPath } from 'node:url';
 
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
 
-/** The program as it is installed. */
+/** The compiled program, as it is installed. */
 export const COMPILED = join(PACKAGE, 'dist', 'main.js');
 
 /**
- * The program that tests start. `npm test` puts what it has compiled into a few files, because a start from several hundred takes
- * three times the CPU time; a test file that is run alone starts the compiled one.
+ * The program that tests start. `npm test` bundles the compiled program into a few files, because a start from several hundred files takes
+ * three times the CPU time; a test file that is run alone starts the compiled program.
  */
 export const MAIN = process.env['FLEETLOOM_TEST_PROGRAM'] ?? COMPILED;
 
-/** `npm test` has built everything before; alone, a file brings what it runs up to date itself. */
+/** Builds the program, unless `npm test` has built it before. */
 export function buildProgram(): void {
   if (process.env['FLEETLOOM_TEST_PROGRAM'] !== undefined) return;
   const tsc = join(PACKAGE, '..', '..', 'node_modules', 'typescript', 'bin', 'tsc');
@@ -24,13 +24,13 @@ export function buildProgram(): void {
   if (!existsSync(COMPILED)) throw new Error('packages/cli/dist/main.js is missing: run npm run build');
 }
 
-/** What the nodes of a test share. The same as in vitest.config.ts, because some of them run in its process. */
+/** The secret that the nodes of a test share. The same as in vitest.config.ts, because some nodes run in the process of vitest. */
 export const NODE_SECRET = 'a secret that only tests have........';
 
-/** The variables of a shell in which nothing of ours is set. */
+/** The environment variables of a shell without variables of Fleetloom. */
 export function cleanEnv(more: Record<string, string> = {}): NodeJS.ProcessEnv {
   const { PATH, HOME, TMPDIR } = process.env;
-  // The same for all that share a database, as their operator would set it.
+  // Nodes that share a database need the same secret, which an operator would set.
   const secret = 'FLEETLOOM_DATABASE' in more ? { FLEETLOOM_SECRET: NODE_SECRET } : {};
   return { PATH, HOME, TMPDIR, LANG: 'C.UTF-8', NO_COLOR: '1', ...secret, ...more };
 }
@@ -38,9 +38,9 @@ export function cleanEnv(more: Record<string, string> = {}): NodeJS.ProcessEnv {
 export interface Running {
   readonly child: ChildProcess;
   readonly out: { stdout: string; stderr: string };
-  /** The exit code, or the signal that ended it. */
+  /** The exit code, or the signal that ended the process. */
   readonly ended: Promise<number | NodeJS.Signals | null>;
-  /** Until this was printed; fails when the process ends before. */
+  /** Waits until the pattern was printed; fails if the process ends before. */
   saw(pattern: RegExp): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export function startProgram(args: readonly string[], env: Record<string, string
   const child = spawn(process.execPath, [MAIN, ...args], {
     env: cleanEnv(env),
     stdio: ['ignore', 'pipe', 'pipe'],
-    // Not in a git repository, on which a run would work.
+    // Outside of git repositories, because a run would work on the repository.
     cwd: tmpdir(),
   });
   const out = { stdout: '', stderr: '' };
@@ -73,7 +73,7 @@ export function startProgram(args: readonly string[], env: Record<string, string
     ended,
     saw: async (pattern) => {
       const isThere = () => pattern.test(out.stdout + out.stderr);
-      // Notified instead of polling: the awaited program needs the CPU.
+      // Waits for a notification instead of polling, because the awaited program needs the CPU.
       const signal = AbortSignal.timeout(PATIENCE_MS);
       while (!isThere()) {
         if (isOver) throw new Error(`it ended without ${String(pattern)}: ${out.stdout}${out.stderr}`);
@@ -85,5 +85,5 @@ export function startProgram(args: readonly string[], env: Record<string, string
   };
 }
 
-/** How long a program may take to say something, on a machine that is busy with other things too. */
+/** How long a program may take to print an expected text on a busy machine. */
 const PATIENCE_MS = 60_000;

@@ -6,8 +6,8 @@ import { FakeTerminal } from './fake-terminal.ts';
 import { cleanEnv, MAIN } from './processes.ts';
 
 /**
- * Node has no pseudo-terminals; `script` of util-linux makes them, and is there wherever Debian is. The one of other
- * systems takes other arguments.
+ * Whether pseudo-terminals can be tested. Node has none; `script` of util-linux, which every Debian has, creates them. The `script` of other
+ * systems takes different arguments.
  */
 export const hasTerminals = String(spawnSync('script', ['--version']).stdout).includes('util-linux');
 if (!hasTerminals) {
@@ -15,19 +15,19 @@ if (!hasTerminals) {
   process.stderr.write('\nNOT TESTED: no pseudo-terminal here. Install util-linux, whose "script" makes them.\n\n');
 }
 
-/** What to do when this text has come since the last step. */
+/** The action to take once the text `after` was printed since the last step. */
 export type Step =
   | { readonly after: string; readonly keys: string }
   | { readonly after: string; readonly signal: NodeJS.Signals }
   | { readonly after: string; readonly size: readonly [rows: number, columns: number] };
 
 export interface Session {
-  /** All that was written, as it was. */
+  /** The whole output, unchanged. */
   readonly written: string;
   /** The final screen. */
   readonly terminal: FakeTerminal;
   readonly code: number;
-  /** Whether the line is edited and echoed again, as shells want it. */
+  /** Whether line editing and echo are on again, as shells need them. */
   readonly isLineRestored: boolean;
 }
 
@@ -55,7 +55,7 @@ export async function inTerminal(
   }
 }
 
-/** Notes who runs where, gives the terminal its size, and says how all of it was left. Ctrl-C is for the program alone. */
+/** Records the terminal, the process id, the exit code and the final terminal settings, and sets the size. The shell ignores Ctrl-C. */
 const SHELL = `
 trap : INT
 tty > "$PLACE/tty"
@@ -107,7 +107,7 @@ function quote(word: string): string {
 function send(place: string, signal: NodeJS.Signals): void {
   if (!existsSync(join(place, 'pid'))) return;
   const pid = Number(readFileSync(join(place, 'pid'), 'utf8'));
-  // What has not stopped yet cannot go on.
+  // A process that has not stopped yet would ignore SIGCONT.
   const isStopped = () => / \(.*\) T /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   if (signal === 'SIGCONT') while (!isStopped());
   process.kill(pid, signal);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** A git repository of a user, and an environment whose data directory is beside it. */
+/** A git repository of a user, and an environment whose data directory is beside the repository. */
 export interface UserRepository {
   readonly path: string;
   readonly env: Record<string, string>;

@@ -11,7 +11,7 @@ export function toLook(unicode = true) {
   return { live: true, unicode, glyphs: chooseGlyphs(unicode), paint: createPaint('none') };
 }
 
-/** A view in which all of this has happened, and the connection is there. */
+/** A connected view that has received all of these events. */
 export function modelOf(events: FleetEvents): WatchModel {
   const model = new WatchModel('sesn_0123456789abcdef');
   for (const event of events.list) model.take(event);

@@ -2,7 +2,7 @@ import { createRoot } from 'react-dom/client';
 import './ui/colours.css';
 import './ui/base.css';
 import { App } from './shell/App.tsx';
-// After the pages: texts look the same on all of them.
+// Imported after the pages, so that texts look the same on all of them.
 import './ui/text/text.css';
 import { fleet, ui } from './stores/stores.ts';
 import { inBackground } from './stores/connection/in-background.ts';
@@ -16,13 +16,13 @@ if (root === null) throw new Error('index.html has no #app');
 ui.applyTheme();
 ui.readHash();
 addEventListener('hashchange', () => ui.readHash());
-// Canvases read their colours when they are painted, so they are painted again.
+// Canvases read the colours when they are painted, so a change of the theme repaints them.
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => fleet.notify());
 followSessions();
 fleet.start();
 listenToKeys();
-// Without an answer every control is shown: the server refuses what the login may not do.
+// Without a response every control is shown; the server rejects actions that the login may not perform.
 inBackground(followRights());
-// On every page: calls that a rule of the user covers are approved without asking.
+// On every page, calls that a rule of the user covers are approved without asking.
 fleet.changed.subscribe(() => decisions.follow(fleet.pendingItems()));
 createRoot(root).render(<App />);

@@ -10,7 +10,7 @@ export interface AgentFile {
   /** Null: the default model of the command. */
   readonly model: AgentCreateParams['model'] | null;
   readonly tools: readonly ToolParams[];
-  /** Names of the agents it may delegate to, `all` others of the directory, or null if it is not a coordinator. */
+  /** Names of the agents that this agent may delegate to, `all` others of the directory, or null if it is not a coordinator. */
   readonly roster: readonly string[] | 'all' | null;
   /** Fields of `POST /v1/agents` that are passed on unchanged. */
   readonly others: Pick<AgentCreateParams, 'mcp_servers' | 'skills' | 'metadata'>;

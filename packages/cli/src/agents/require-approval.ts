@@ -4,7 +4,7 @@ import type { AgentFile } from './agent-file.ts';
 
 /**
  * The programs among the engines of these agents that run without a sandbox, with the full access of the user who runs the
- * server: their tool calls need an approval by default. The server knows which names are programs, so the answer also holds
+ * server: their tool calls need an approval by default. The server knows which names are programs, so the result is also right
  * for engines that this version of the command line does not know.
  */
 export async function findUnsandboxedPrograms(
@@ -15,7 +15,7 @@ export async function findUnsandboxedPrograms(
   const models = agents.length === 0 ? [defaultModel] : agents.map(({ model }) => model ?? defaultModel);
   const names = [...new Set(models.map(toEngineName).filter((name) => name !== undefined))];
   const programs = await Promise.all(
-    // Fails for what is not a program. If the server cannot be reached, saving the agents fails as well and reports the reason.
+    // The request fails for a name that is not a program. If the server cannot be reached, saving the agents fails too and reports the reason.
     names.map((name) =>
       api.get<{ is_sandboxed: boolean }>(`/v1/programs/${encodeURIComponent(name)}`).catch(() => undefined),
     ),
@@ -23,7 +23,7 @@ export async function findUnsandboxedPrograms(
   return new Set(names.filter((_, at) => programs[at]?.is_sandboxed === false));
 }
 
-/** The agent with an approval for each tool call if its program is one of these, unless its file sets a policy. */
+/** The agent with an approval for each tool call if its program is in `unsandboxed`, unless the agent file sets a policy. */
 export function withApproval(agent: AgentFile, defaultModel: string, unsandboxed: ReadonlySet<string>): AgentFile {
   const name = toEngineName(agent.model ?? defaultModel);
   if (name === undefined || !unsandboxed.has(name)) return agent;
@@ -40,7 +40,7 @@ function requireApproval(tool: ToolParams): ToolParams {
   };
 }
 
-/** The name of the engine in front of the model, `codex` of `codex/default`. Undefined for models that cannot be a program's. */
+/** The name of the engine in front of the model, `codex` of `codex/default`. Undefined for models without an engine name. */
 function toEngineName(model: AgentCreateParams['model']): string | undefined {
   const id = typeof model === 'string' ? model : model.id;
   const [name, rest] = id.split('/', 2);

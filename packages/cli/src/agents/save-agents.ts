@@ -7,7 +7,7 @@ import { findUnsandboxedPrograms, withApproval } from './require-approval.ts';
 /**
  * Creates or updates the agents of a directory on the server and returns the id of the coordinator. An agent that exists
  * under the same name is updated; an unchanged agent keeps its version (SPEC Y11). Only the coordinator gets a roster:
- * a roster cannot contain an agent with a roster, and within a run the others may delegate to the same agents anyway.
+ * a roster cannot contain an agent with a roster, and within a run the other agents may delegate to the same agents anyway.
  */
 export async function saveAgents(
   api: ServerApi,
@@ -77,7 +77,7 @@ async function listKnown(api: ServerApi): Promise<ReadonlyMap<string, string>> {
   return new Map(Array.from(known, ([name, { id }]) => [name, id]));
 }
 
-/** The agents that it may delegate to. `all` does not include the agent itself. */
+/** The agents that an agent may delegate to. `all` does not include the agent itself. */
 function rosterOf({ file, roster, name }: AgentFile, agents: readonly AgentFile[]): readonly AgentFile[] {
   if (roster === null) return [];
   if (roster === 'all') return agents.filter((each) => each.name !== name);

@@ -23,7 +23,7 @@ export function toToolParams(
 
 interface Use {
   readonly name: BuiltInToolName;
-  /** It is allowed for some inputs only, such as Bash(git *). The API has no such policy, so each call needs an approval. */
+  /** The tool is allowed or denied for some inputs only, such as Bash(git *). The API has no such policy, so each call needs an approval. */
   readonly isNarrowed: boolean;
 }
 
@@ -70,7 +70,7 @@ function isDenied(denied: readonly Use[], name: BuiltInToolName): boolean {
   return denied.some((use) => use.name === name && !use.isNarrowed);
 }
 
-/** A coordinator has its delegation tools anyway. */
+/** Delegation tools, which are ignored: every coordinator has its own. */
 const DELEGATION = new Set(['Task', 'Agent']);
 
 const NAMES: Readonly<Record<string, BuiltInToolName | undefined>> = {

@@ -3,11 +3,11 @@ export class CommandError extends Error {
   override readonly name: string = 'CommandError';
   readonly fix: string;
   readonly exitCode: number;
-  /** The code of the error on the server, if it comes from there. */
+  /** The error code of the server, if the server reported the error. */
   readonly code: string | undefined;
-  /** What else the server reports about it, by field. */
+  /** The other fields of the server's error, by name. */
   readonly details: Readonly<Record<string, unknown>>;
-  /** The whole error as the server returned it, for programs. */
+  /** The whole error response of the server, for programs. */
   readonly answer: unknown;
 
   constructor(exitCode: number, message: string, fix: string, options: CommandErrorOptions = {}) {
@@ -20,7 +20,7 @@ export class CommandError extends Error {
   }
 }
 
-/** What is known of an error that comes from a server. */
+/** The parts of an error that a server reported. */
 export interface CommandErrorOptions extends ErrorOptions {
   readonly code?: string | undefined;
   readonly details?: Readonly<Record<string, unknown>> | undefined;

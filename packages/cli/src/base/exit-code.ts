@@ -11,7 +11,7 @@ export const exitCode = {
   notFound: 4,
   /** The server rejected the request or failed. */
   refused: 5,
-  /** No server answers at the URL. */
+  /** No server responds at the URL. */
   unreachable: 6,
   /** `watch --once`: an approval or a question is pending. */
   needsYou: 7,
@@ -19,7 +19,7 @@ export const exitCode = {
   stalled: 8,
   /** The server exited on an error that no code handles: a defect. EX_SOFTWARE of sysexits.h. */
   unexpected: 70,
-  /** As in shells: 128 plus the number of the signal. */
+  /** Ended by a signal: 128 plus the number of the signal, as in shells. */
   SIGHUP: 129,
   SIGINT: 130,
   SIGTERM: 143,

@@ -24,7 +24,7 @@ export interface Io {
    * terminal. Ctrl-C arrives as a key, not as a signal.
    */
   openKeyboard(onKeys: (keys: string) => void): (() => void) | undefined;
-  /** Shows text in a pager. False if it cannot be started; undefined where there is none. */
+  /** Shows text in a pager. False if the pager cannot be started; undefined if the process has no pager. */
   openPager?: ((command: string, text: string) => Promise<boolean>) | undefined;
   /** Suspends the process like Ctrl-Z in a shell; returns when the process is continued. */
   suspend(): void;

@@ -4,7 +4,7 @@ export const limits = {
   completionMs: 2_000,
   /** Sessions that a shell offers. */
   completionsMax: 100,
-  /** After how long `doctor` reports the data of a run that was not written down. */
+  /** How long `doctor` ignores the data directory of a run that has no record yet. */
   runBeginsMs: 60_000,
   /** Shortest time between two redraws: 20 per second. */
   frameMsMin: 50,
@@ -26,7 +26,7 @@ export const limits = {
   depthDrawnMax: 32,
   /** Rows of the tree that stays on the terminal after the run, without the answer of the main agent. */
   finalRowsMax: 400,
-  /** Rows of that answer. */
+  /** Rows of the answer of the main agent below that tree. */
   answerRowsMax: 1_000,
 
   /** How long a server may take to close after an error that no code handles. */
@@ -48,7 +48,7 @@ export const limits = {
   checksAtOnceMax: 10,
   /** How long one check may take. The longest one waits for a keep-alive, sent at least every 30 s. */
   checkMs: 60_000,
-  /** The same with --thorough. */
+  /** How long one check may take with --thorough. */
   thoroughCheckMs: 600_000,
 
   // Requests to a server.
@@ -56,9 +56,9 @@ export const limits = {
   callMs: 30_000,
   /** How long one request about the changes of a session may take: the files of a large repository are compared. */
   changesCallMs: 300_000,
-  /** How long a server may take to find out how an MCP server authorizes: longer than the 30 s that it gives itself. */
+  /** How long a server may take to find out how an MCP server authorizes: longer than the server's own limit of 30 s. */
   connectBeginMs: 45_000,
-  /** How often it is asked whether a user has consented. */
+  /** Time between two checks whether a user has consented. */
   connectPollMs: 1_000,
   /** How long one command of git may take. */
   gitMs: 10_000,
@@ -73,12 +73,12 @@ export const limits = {
   settlePollMs: 50,
   /** Changed files that `run`, `apply` and other commands list at their end; `diff --stat` lists all. */
   statFilesMax: 50,
-  /** How long a command waits for another one that has the data of a run open, and the time between two attempts. */
+  /** How long a command waits for another command that has the data of a run open, and the time between two attempts. */
   runDataWaitMs: 30_000,
   runDataPollMs: 200,
   /** Characters of the name of an API key. */
   keyNameCharsMax: 256,
-  /** Lowest value of --workspace-wait, in seconds: a node is not known to be gone before. */
+  /** Lowest value of --workspace-wait, in seconds: a lost node is not detected earlier. */
   workspaceWaitSecondsMin: 8,
   /** Agent definitions in one directory. */
   agentFilesMax: 500,
@@ -90,9 +90,9 @@ export const limits = {
   sessionsListed: 50,
   /** Rows of the list of sessions in `watch`; the counts are of all sessions. */
   sessionRowsMax: 200,
-  /** How long a server may take to answer whether it is running. */
+  /** How long a server may take to respond to the request that checks whether it is running. */
   openCallMs: 5_000,
-  /** Sessions that are named when the beginning of an id fits several. */
+  /** Sessions that an error lists when an id prefix is ambiguous. */
   candidatesShown: 5,
   /** Characters of a typed reason, message or filter. */
   typedCharsMax: 4_000,
@@ -114,13 +114,13 @@ export const limits = {
   factsMsMin: 1_000,
   healthMsMin: 5_000,
 
-  // Importing sessions of Claude Code.
+  // Importing and following sessions of other programs.
   /** Longer names of models, tools and agents are cut; the server rejects them. */
   importNameCharsMax: 128,
   /** Steps in one request, and their characters. */
   importStepsMax: 1_000,
   importCharsMax: 8 * 1024 * 1024,
-  /** One line of a session file. Together with the steps that wait, it must fit into one request of 32 MiB. */
+  /** Bytes of one line of a session file. Together with the queued steps, the line must fit into one request of 32 MiB. */
   importLineBytesMax: 20 * 1024 * 1024,
   /** Depth of folders below `subagents` that is searched for transcripts; workflows need two. */
   importFoldersMax: 3,
@@ -128,17 +128,17 @@ export const limits = {
   attachLookMs: 250,
   /** How long a finished agent must be silent before its turn counts as ended. */
   attachQuietMs: 1_000,
-  /** Time between two attempts to reach a server that does not answer, and when `attach` gives up. */
+  /** Time between two attempts to reach a server that does not respond, and how long until `attach` gives up. */
   attachRetryMs: 2_000,
   attachPatienceMs: 120_000,
-  /** How often `attach` reports to the server that it still follows a session without new lines. */
+  /** Time between two reports of `attach` to the server that it still follows a session without new lines. */
   attachAliveMs: 15_000,
   /** How long a tool call may have no result before `attach` reports that it is running or waiting for permission. */
   attachCallMs: 10_000,
-  /** How often `attach --control` asks for decisions while calls wait for them, and how many of a session one request reports. */
+  /** Time between two requests of `attach --control` for decisions while calls are pending, and calls of a session in one request. */
   attachAskMs: 500,
   attachAsksMax: 100,
-  /** How long a permission prompt may have no call in the transcript. Then its terminal alone decides. */
+  /** How long to wait for the call of a permission prompt in the transcript. After that, only the terminal can decide. */
   attachPromptMs: 10_000,
   /** Permission prompts of all sessions that wait at the same time. */
   attachPromptsMax: 256,
@@ -150,7 +150,7 @@ export const limits = {
   exportBytesMax: 256 * 1024 * 1024,
   /** Time between two searches for new sessions. */
   attachFindMs: 1_000,
-  /** A secret that is read from standard input or a prompt. */
+  /** Bytes of a secret that is read from standard input or a prompt. */
   secretBytesMax: 65_536,
   /** Sessions that one `attach` follows at the same time. */
   attachSessionsMax: 50,

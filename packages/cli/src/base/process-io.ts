@@ -41,7 +41,7 @@ export function createProcessIo(): Io {
         process.off('uncaughtExceptionMonitor', once);
       };
       process.on('exit', once);
-      // Before the stack is printed: on the alternate screen it would disappear with the screen.
+      // Runs before the stack is printed, which would disappear with the alternate screen.
       process.on('uncaughtExceptionMonitor', once);
       return undo;
     },
@@ -71,13 +71,13 @@ function openKeyboard(onKeys: (keys: string) => void): (() => void) | undefined 
   };
 }
 
-/** Through a shell, because PAGER may have arguments. */
+/** Runs the pager through a shell, because PAGER may have arguments. */
 async function openPager(command: string, text: string): Promise<boolean> {
   const env = { LESS: 'FRX', LV: '-c', ...process.env };
   return await new Promise((resolve) => {
     const child = spawn(command, { shell: true, stdio: ['pipe', 'inherit', 'inherit'], env });
     child.on('error', () => resolve(false));
-    // 127: the shell has not found it.
+    // 127: the shell has not found the pager.
     child.on('close', (code) => resolve(code !== 127));
     // The reader may quit before the end.
     child.stdin.on('error', () => {});

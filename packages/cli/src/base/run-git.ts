@@ -3,7 +3,7 @@ import { limits } from './limits.ts';
 
 /**
  * Runs the user's git so that no program that the repository names runs: no hook, file system monitor, filter or remote
- * helper. Undefined if it fails or is not installed.
+ * helper. Undefined if git fails or is not installed.
  */
 export async function runGit(cwd: string, args: readonly string[]): Promise<string | undefined> {
   const drivers = await listFilterDrivers(cwd);
@@ -13,10 +13,10 @@ export async function runGit(cwd: string, args: readonly string[]): Promise<stri
   return code === 0 ? stdout : undefined;
 }
 
-/** Git has no switch for all filters. An empty command turns one off, also where the configuration requires it. */
+/** Git has no switch for all filters. An empty command turns a filter off, even if the configuration requires it. */
 const FILTERS = ['clean=', 'smudge=', 'process=', 'required=false'];
 
-/** These win over the configuration of the repository. */
+/** Settings that override the configuration of the repository. */
 const SETTINGS = [
   'core.fsmonitor=false',
   'core.hooksPath=/dev/null',
@@ -45,7 +45,7 @@ function toSettings(settings: readonly string[]): readonly string[] {
 async function execute(cwd: string, args: readonly string[]): Promise<{ code: unknown; stdout: string }> {
   return await new Promise((resolve) => {
     const options = { cwd, env: toEnvironment(), timeout: limits.gitMs };
-    // The callback also receives that it cannot be started.
+    // The callback also receives the error if git cannot be started.
     execFile('git', args, options, (error, stdout) => resolve({ code: error === null ? 0 : error.code, stdout }));
   });
 }
@@ -58,7 +58,7 @@ function toEnvironment(): NodeJS.ProcessEnv {
   return {
     ...Object.fromEntries(kept),
     GIT_TERMINAL_PROMPT: '0',
-    // A promisor remote of the repository could name a program that fetches an object that is missing.
+    // A promisor remote of the repository could name a program that fetches missing objects.
     GIT_ALLOW_PROTOCOL: 'none',
     GIT_NO_LAZY_FETCH: '1',
   };

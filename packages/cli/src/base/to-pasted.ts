@@ -11,7 +11,7 @@ export function toPasted({ env, platform }: Pick<Io, 'env' | 'platform'>, text: 
   return pasted === text || (!isStartedByNpm(env) && isOnPath(env, platform)) ? text : pasted;
 }
 
-/** The name of the program at the start of a command, and not in a path, a URL or behind `npx`. */
+/** The name of the program at the start of a command, but not in a path, in a URL or after `npx`. */
 const COMMAND = /(?<![\w./@-]|npx )fleetloom (?=[a-z<])/g;
 
 function isStartedByNpm(env: Io['env']): boolean {
@@ -21,7 +21,7 @@ function isStartedByNpm(env: Io['env']): boolean {
 function isOnPath(env: Io['env'], platform: string): boolean {
   const names = platform === 'win32' ? ['fleetloom.cmd', 'fleetloom.exe'] : ['fleetloom'];
   const path = env['PATH'] ?? env['Path'];
-  // Without it nothing is known about the shell.
+  // Without PATH nothing is known about the shell.
   if (path === undefined) return true;
   const directories = path.split(delimiter).filter((directory) => directory !== '');
   return directories.some((directory) => names.some((name) => isExecutable(join(directory, name))));

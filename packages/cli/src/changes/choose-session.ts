@@ -13,7 +13,7 @@ import { findTop } from '../run/run-workspace.ts';
 import { findRun, findSession, listKeptSessions, readRun } from '../workspace/kept-runs.ts';
 import { type ChangesOptions, isElsewhere } from './open-changes.ts';
 
-/** The session that a command is about, and the arguments behind it. */
+/** The session of a command, and the remaining arguments. */
 export interface ChosenSession {
   readonly session: string;
   readonly rest: readonly string[];
@@ -31,7 +31,7 @@ export async function chooseSession(io: Io, args: readonly string[], options: Ch
   return { session: last.id, rest: args };
 }
 
-/** The session of a command that takes no paths, so that a wrong id is not taken for one. */
+/** The session of a command that takes no paths. A wrong id is an error here, because it cannot be a path. */
 export async function chooseOnlySession(io: Io, given: string | undefined, options: ChangesOptions): Promise<string> {
   if (given === undefined) return (await chooseSession(io, [], options)).session;
   if (isSession(io, given, options)) return given;
@@ -62,7 +62,7 @@ async function findLast(io: Io, here: string, options: ChangesOptions): Promise<
   const api = createServerApi(toConnection(io.env, options));
   let count = 0;
   for await (const session of api.list<Session>('/v1/sessions', { limit: PAGE_ITEMS })) {
-    // The type has the resources of the hosted API; ours are more.
+    // The type lists the resources of the hosted API; Fleetloom has more.
     const resources = session.resources as readonly { readonly type: string; readonly path?: string }[];
     if (resources.some(({ type, path }) => type === 'directory' && path === here)) {
       return { id: session.id, task: session.title ?? '', startedAt: Date.parse(session.created_at) };

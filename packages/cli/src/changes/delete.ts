@@ -16,7 +16,7 @@ export interface DeleteOptions extends ChangesOptions {
   yes?: boolean;
 }
 
-/** `fleetloom delete`: deletes sessions one by one, each after saying what is lost. */
+/** `fleetloom delete`: deletes sessions one by one, each after printing what is lost. */
 export async function deleteSessions(io: Io, sessions: readonly string[], options: DeleteOptions): Promise<number> {
   let code: number = exitCode.ok;
   for (const given of sessions) {
@@ -36,7 +36,7 @@ export async function deleteSessions(io: Io, sessions: readonly string[], option
       return exitCode.ok;
     };
     const result = await withChanges(io, session, options, remove, { needsEnd: true });
-    // Nothing else is in the data directory of a single run.
+    // The data directory of a single run contains nothing else.
     if (emptied !== undefined && isOwnDirectory(io.env, emptied.data)) await removeRun(emptied.data);
     if (result !== exitCode.ok) code = result;
   }
@@ -52,7 +52,7 @@ async function readLoss(io: Io, { api, path }: OpenedChanges): Promise<string> {
   return `${log}${describeLoss(io, lost)}`;
 }
 
-/** The errors of a session without a workspace of its own: nothing was recorded, not opened yet, or it works in place. */
+/** Ignores the errors for a session without a workspace of its own: nothing was recorded, it is not open yet, or the session works in place. */
 function toNothingLost(error: unknown): undefined {
   if (error instanceof CommandError && NOTHING_LOST.has(error.code ?? '')) return undefined;
   throw error;
@@ -61,7 +61,7 @@ function toNothingLost(error: unknown): undefined {
 const NOTHING_LOST: ReadonlySet<string> = new Set(['not_recorded', 'workspace_not_open', 'not_applicable']);
 
 function describeKept({ resources }: Session): string {
-  // The type has the resources of the hosted API; ours are more.
+  // The type lists the resources of the hosted API; Fleetloom has more.
   const all = resources as readonly { readonly type: string; readonly path?: string; readonly mode?: string }[];
   const directory = all.find(({ type, mode }) => type === 'directory' && (mode === 'in_place' || mode === 'read_only'));
   return directory === undefined ? '' : `Your files in ${cleanLine(directory.path ?? '')} are kept.\n`;

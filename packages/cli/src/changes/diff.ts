@@ -18,14 +18,14 @@ import { quotePath } from '../workspace/quote-path.ts';
 /** Options of `diff`. */
 export interface DiffOptions extends ChangesOptions {
   stat?: boolean;
-  /** Lists the recorded steps instead. */
+  /** Lists the recorded steps instead of the diff. */
   steps?: boolean;
   thread?: string;
   from?: string;
   to?: string;
 }
 
-/** `fleetloom diff`: what agents changed in the workspace of a session. */
+/** `fleetloom diff`: prints the changes of agents in the workspace of a session. */
 export async function diff(io: Io, args: readonly string[], options: DiffOptions): Promise<number> {
   const { session, rest } = await chooseSession(io, args, options);
   return await withChanges(io, session, options, async (opened) => {
@@ -35,7 +35,7 @@ export async function diff(io: Io, args: readonly string[], options: DiffOptions
     const all = await listAllChanges(opened, { thread, from, to });
     const files = choose(all.files, paths);
     const changes = paths.length === 0 ? all : { ...all, files, ...countFiles(files) };
-    // The same range for all requests, whatever happens in the meantime.
+    // The same range for all requests, even if files change in the meantime.
     const range = { thread, from: all.from?.cursor ?? from, to: all.to?.cursor ?? to };
     const diffs = stat === true ? undefined : await readDiffs(opened, files, range);
     if (json === true) {
@@ -56,7 +56,7 @@ export async function diff(io: Io, args: readonly string[], options: DiffOptions
   });
 }
 
-/** The files at the paths, and those in the directories. */
+/** The changed files at the wanted paths and in the wanted directories. */
 function choose(files: readonly TouchedFile[], wanted: readonly string[]): readonly TouchedFile[] {
   const isIn = (path: string, directory: string) =>
     directory === '.' || path === directory || path.startsWith(`${directory}/`);
@@ -100,16 +100,16 @@ async function readDiffs(
   return diffs;
 }
 
-/** From so many files on, pages with the diffs of all files are faster than a request for each. */
+/** From this number of files on, pages with the diffs of all files are faster than one request for each file. */
 const PAGED_FROM = 4;
 
-/** As git prints it, so that `git apply` can read it; on a terminal in colours and without control characters. */
+/** A diff as git prints it, so that `git apply` can read it; on a terminal in colours and without control characters. */
 function toLines(io: Io, diff: WorkspaceDiff, paint: Paint): readonly string[] {
   const lines = diff.diff === null ? toOmittedLines(diff) : diff.diff.split('\n').slice(0, -1);
   return io.stdout.isTTY === true ? lines.map((line) => paintLine(line, paint)) : lines;
 }
 
-/** A diff without content in the form of git, so that `git apply` refuses it instead of leaving the file out. */
+/** A diff without content in the format of git, so that `git apply` rejects it instead of skipping the file. */
 function toOmittedLines({ path, omitted, before, after }: WorkspaceDiff): readonly string[] {
   const name = cleanLine(path);
   const [old, next] = [before === null ? '/dev/null' : `a/${name}`, after === null ? '/dev/null' : `b/${name}`];

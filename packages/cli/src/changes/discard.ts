@@ -16,14 +16,14 @@ export interface DiscardOptions extends ChangesOptions {
   yes?: boolean;
 }
 
-/** `fleetloom discard`: removes the workspace of a session, after saying what is lost. */
+/** `fleetloom discard`: removes the workspace of a session, after printing what is lost. */
 export async function discard(io: Io, given: string | undefined, options: DiscardOptions): Promise<number> {
   const session = await chooseOnlySession(io, given, options);
   let emptied: OpenedChanges['run'];
   const remove = async ({ api, path, run, sessionId }: OpenedChanges) => {
     const lost = await api.post<ChangesDiscarded>(`${path}/changes/discard`, { dry_run: true }).catch(toInPlace(run));
     if (lost?.directory === null && options.json !== true) {
-      // Again: a crash may have come before its files were removed.
+      // Repeated, because a crash may have left files of the discarded workspace.
       await api.post(`${path}/changes/discard`, {});
       emptied = run;
       await writeText(io.stdout, 'Already discarded.\n');
@@ -36,7 +36,7 @@ export async function discard(io: Io, given: string | undefined, options: Discar
       return exitCode.failed;
     }
     if (lost === undefined) {
-      // Deleting the session removes `.fleetloom` from the directory, and no file of the user.
+      // Deleting the session removes `.fleetloom` from the directory, but none of the user's files.
       const response = await api.open(path, { method: 'DELETE' });
       const deleted = await response.text();
       await writeText(
@@ -53,12 +53,12 @@ export async function discard(io: Io, given: string | undefined, options: Discar
     return exitCode.ok;
   };
   const code = await withChanges(io, session, options, remove, { needsEnd: true });
-  // Nothing else is in the data directory of a single run.
+  // The data directory of a single run contains nothing else.
   if (emptied !== undefined && isOwnDirectory(io.env, emptied.data)) await removeRun(emptied.data);
   return code;
 }
 
-/** A run that worked in place has no workspace to remove, only its record. */
+/** Ignores the error for a run that worked in place, which has no workspace to remove, only its record. */
 function toInPlace(run: OpenedChanges['run']): (error: unknown) => undefined {
   return (error) => {
     if (run === undefined || !(error instanceof CommandError) || error.code !== 'not_applicable') throw error;

@@ -10,11 +10,11 @@ export interface LeftWorktree {
   readonly name: 'Runs' | 'Worktrees';
   readonly state: 'note';
   readonly text: string;
-  /** How to remove it. */
+  /** How to remove the worktree or the run. */
   readonly fix: string;
 }
 
-/** Worktrees and data of runs that no session has any more, that are half made, or whose run was killed, and how to remove them. */
+/** Finds worktrees and data of runs that no session uses any more, that are incomplete, or whose run was killed, and how to remove them. */
 export async function findWorktrees(io: Io, data: string | undefined): Promise<readonly LeftWorktree[]> {
   const found = await Promise.all([
     findOrphans(toDataDirectory(io.env, data), START),
@@ -25,13 +25,13 @@ export async function findWorktrees(io: Io, data: string | undefined): Promise<r
 
 const START = 'Start the server, which repairs or removes it, or run `git worktree prune` in the repository.';
 
-/** A run has a data directory of its own. */
+/** Each run has a data directory of its own, which is searched too. */
 async function findInRun(io: Io, directory: string): Promise<readonly LeftWorktree[]> {
   const run = readRun(directory);
   const prune = 'run `git worktree prune` in the repository';
   if (run === undefined) {
     const age = io.timers.now() - (statSync(directory, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY);
-    // A run that begins at this moment is written down later.
+    // A run that is just starting has no record yet.
     if (age < limits.runBeginsMs) return [];
     const text = `${directory}: the data of a run that was killed when it began`;
     return [{ name: 'Runs', state: 'note', text, fix: `Remove it (rm -r ${directory}), and ${prune}.` }];

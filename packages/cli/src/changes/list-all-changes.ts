@@ -8,7 +8,7 @@ export interface ListedRange {
   readonly to: string | undefined;
 }
 
-/** The changes of a session with all changed files, however many pages the server makes of them. */
+/** The changes of a session with the changed files of all pages. */
 export async function listAllChanges(
   { api, path }: Pick<OpenedChanges, 'api' | 'path'>,
   range: ListedRange,
@@ -16,7 +16,7 @@ export async function listAllChanges(
   const read = async (more: object) => await api.get<WorkspaceChanges>(`${path}/changes`, { ...range, ...more });
   const first = await read({});
   const files: TouchedFile[] = [...first.files];
-  // The same range for all pages, whatever happens in the meantime.
+  // The same range for all pages, even if files change in the meantime.
   const same = { from: first.from?.cursor, to: first.to?.cursor };
   for (let after = first.next_after ?? null; after !== null; ) {
     const page = await read({ ...same, after });

@@ -14,7 +14,7 @@ export interface RunsOptions {
   json?: boolean;
 }
 
-/** `fleetloom runs`: lists the runs of this machine that are kept, the newest first. */
+/** `fleetloom runs`: lists the kept runs of this machine, the newest first. */
 export async function listRuns(io: Io, { here, json }: RunsOptions): Promise<number> {
   const directory = here === true ? (findTop(io.cwd) ?? realpathSync(io.cwd)) : undefined;
   const runs = listKeptSessions(io.env).filter((run) => directory === undefined || run.directory === directory);

@@ -14,7 +14,7 @@ export interface MergeOptions extends ChangesOptions {
   dryRun?: boolean;
 }
 
-/** `fleetloom merge`: takes what a thread has changed in a worktree of its own into the workspace of its session. */
+/** `fleetloom merge`: merges the changes of a thread with its own worktree into the workspace of its session. */
 export async function merge(io: Io, session: string, thread: string, options: MergeOptions): Promise<number> {
   return await withChanges(io, session, options, async ({ api, path }) => {
     const { dryRun, json } = options;

@@ -26,21 +26,21 @@ export interface OpenedChanges {
   readonly sessionId: string;
   /** The path of the session in the API. */
   readonly path: string;
-  /** The run whose data directory has the session, if no server of its own does. */
+  /** The kept run whose data directory contains the session; undefined for a session of another server. */
   readonly run: KeptRun | undefined;
 }
 
-/** What a command needs. */
+/** Requirements of a command about changes. */
 export interface ChangesNeeds {
-  /** It removes what a run uses, so the run must have ended. */
+  /** The command removes data that a run uses, so the run must have ended. */
   readonly needsEnd?: boolean;
-  /** How long it waits for another command that has the data of the run open. */
+  /** How long the command waits while another command has the data of the run open. */
   readonly waitMs?: number;
 }
 
 /**
- * Calls `use` with the server that has a session: the one of --url and FLEETLOOM_URL, or for a session of `fleetloom run` the
- * server of that run, or once it has ended one that is started on its data directory, and stopped afterwards. With --json an error of that server is
+ * Calls `use` with the server of a session: the server of --url or FLEETLOOM_URL, or for a session of `fleetloom run` the server of
+ * that run. If the run has ended, a server is started on its data directory and stopped afterwards. With --json an error of the server is
  * printed as the API returns it.
  */
 export async function withChanges(
@@ -91,7 +91,7 @@ async function withServerOf(
   }
 }
 
-/** The session on the server of its run, while that runs. */
+/** The session on the server of its run, if the run is still running. */
 async function findRunning(
   run: KeptRun,
   sessionId: string,
@@ -102,7 +102,7 @@ async function findRunning(
   const key = options.key ?? recallServer(run.data).key ?? undefined;
   const connection = { url: session.url, key, isTemporary: true };
   const path = toPath(sessionId);
-  // It may end at this moment, and another server may have its port.
+  // The run may have just ended, and another server may use its port.
   const isThere = await createServerApi(connection, limits.openCallMs)
     .get(path)
     .then(
@@ -112,7 +112,7 @@ async function findRunning(
   return isThere ? { api: createServerApi(connection, limits.changesCallMs), sessionId, path, run } : undefined;
 }
 
-/** A server on the data of a run, once no other command has it open. */
+/** Starts a server on the data of a run, once no other command has the data open. */
 async function startWhenFree(
   io: Io,
   { run, sessionId }: { readonly run: KeptRun; readonly sessionId: string },

@@ -13,7 +13,7 @@ export interface StepsOptions {
   readonly json?: boolean;
 }
 
-/** Prints the recorded steps of a session: their cursors are what `show --at`, `restore --at` and `diff --from` take. */
+/** Prints the recorded steps of a session with the cursors that `show --at`, `restore --at` and `diff --from` accept. */
 export async function printSteps(io: Io, { api, path }: OpenedChanges, options: StepsOptions): Promise<number> {
   const { thread, json } = options;
   const steps: WorkspaceStep[] = [];
@@ -49,7 +49,7 @@ function describeStep({ type, cause, calls, by }: WorkspaceStep): string {
   if (type === 'opened') return 'start';
   if (type !== 'changed') return `${type} by ${by ?? ''}`;
   if (cause === 'recovered') return 'found after a crash';
-  // Several: it is not certain which of them made the change.
+  // With several calls, it is not certain which call made the change.
   if (calls.length > 0) return [...new Set(calls.map(({ tool }) => tool ?? 'a tool call'))].join(' or ');
   return causes[cause ?? ''] ?? cause ?? '';
 }
@@ -65,7 +65,7 @@ const causes: Readonly<Record<string, string>> = {
 
 function listFiles({ files, files_count: count }: WorkspaceStep): string {
   const names = files.slice(0, SHOWN).map(({ path }) => quotePath(path));
-  // The step of an apply has only the number of its files.
+  // The step of an apply contains only the number of files.
   if (names.length === 0) return count === 0 ? '' : `${count} ${count === 1 ? 'file' : 'files'}`;
   return `${names.join(', ')}${count > names.length ? ` and ${count - names.length} more` : ''}`;
 }

@@ -16,7 +16,7 @@ export interface RestoreOptions extends ChangesOptions {
   overwrite?: boolean;
 }
 
-/** `fleetloom restore`: sets the workspace of an idle session back to a cursor. */
+/** `fleetloom restore`: restores the workspace of an idle session to a cursor. */
 export async function restore(io: Io, given: string | undefined, options: RestoreOptions): Promise<number> {
   const session = await chooseOnlySession(io, given, options);
   return await withChanges(io, session, options, async ({ api, path }) => {
@@ -40,7 +40,7 @@ function toText(io: Io, restored: ChangesRestored): string {
   return `${stat.join('\n')}\n${overwritten}${end}\n`;
 }
 
-/** The files that did not have the content that the session wrote. */
+/** A line that lists the overwritten files with changes that the session did not make. */
 function drawOverwritten({ dry_run: isDryRun, overwritten, overwritten_count: count }: ChangesRestored): string {
   if (count === 0) return '';
   const more = count > overwritten.length ? ` and ${count - overwritten.length} more` : '';

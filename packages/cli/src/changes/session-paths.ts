@@ -8,8 +8,8 @@ import { findTop } from '../run/run-workspace.ts';
 import type { OpenedChanges } from './open-changes.ts';
 
 /**
- * Paths of a workspace from those that the user typed. As with git they begin in the working directory if that is in the
- * repository of the session, and otherwise at the top of its workspace. `.` is the whole workspace.
+ * Converts typed paths to paths of a workspace. As with git, they are relative to the working directory if it is in the
+ * repository of the session, and otherwise to the top of its workspace. `.` is the whole workspace.
  */
 export async function toSessionPaths(
   io: Pick<Io, 'cwd'>,
@@ -21,10 +21,10 @@ export async function toSessionPaths(
   return typed.map((path) => toSessionPath(realpathSync(io.cwd), top, path));
 }
 
-/** One path, with the working directory and the directory of the session; undefined if that is not on this machine. */
+/** Converts one path. `top` is the directory of the session; undefined if it is not on this machine. */
 export function toSessionPath(cwd: string, top: string | undefined, path: string): string {
   const isInside = top !== undefined && (cwd === top || cwd.startsWith(top.endsWith(sep) ? top : `${top}${sep}`));
-  // Without a file system below, `/` stands for the top of the workspace.
+  // Outside of the session's directory, `/` stands for the top of the workspace.
   const [root, start] = isInside ? [top, cwd] : [sep, sep];
   const inside = relative(root, resolve(start, path));
   if (inside !== '..' && !inside.startsWith(`..${sep}`)) return inside === '' ? '.' : inside.split(sep).join('/');
@@ -32,7 +32,7 @@ export function toSessionPath(cwd: string, top: string | undefined, path: string
   throw new UsageError(`${cleanLine(path)} is outside of ${cleanLine(top ?? 'the workspace')}.`, fix);
 }
 
-/** A worktree is one of the whole repository, whichever of its directories the session names. */
+/** The top of the session's directory. A worktree contains the whole repository, even if the session names a directory in it. */
 async function findSessionTop({ api, path, run, sessionId }: OpenedChanges): Promise<string | undefined> {
   const kept = run?.details.find(({ id }) => id === sessionId)?.directory ?? run?.directories[0];
   if (kept !== undefined) return kept;

@@ -5,7 +5,7 @@ import { limits } from '../base/limits.ts';
 import type { ServerApi } from '../connection/server-api.ts';
 
 /**
- * Ends the work of a session whose `fleetloom run` was killed. The server of the command takes the session over, records the
+ * Interrupts a session whose `fleetloom run` was killed. The server of the command takes over the session, records the
  * files of the interrupted turn, and would continue it; the user wants the changes, not more work.
  */
 export async function settleSession(api: ServerApi, path: string, waitMs: number = limits.settleMs): Promise<void> {

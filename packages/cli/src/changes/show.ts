@@ -15,7 +15,7 @@ export interface ShowOptions extends ChangesOptions {
   thread?: string;
 }
 
-/** `fleetloom show [<session>:]<path>`: a file of the workspace, now or at a cursor. */
+/** `fleetloom show [<session>:]<path>`: prints a file of the workspace, now or at a cursor. */
 export async function show(io: Io, named: string, options: ShowOptions): Promise<number> {
   const file = parseFile(io, named, options);
   const { session } = await chooseSession(io, file.session === undefined ? [] : [file.session], options);
@@ -32,10 +32,10 @@ export async function show(io: Io, named: string, options: ShowOptions): Promise
 }
 
 interface NamedFile {
-  /** Undefined: the last run. */
+  /** Undefined for the session of the last run. */
   readonly session: string | undefined;
   readonly path: string;
-  /** Whether the path begins in the working directory. Otherwise it begins at the top of the workspace, as in `git show`. */
+  /** Whether the path is relative to the working directory. Otherwise it is relative to the top of the workspace, as in `git show`. */
   readonly isTyped: boolean;
 }
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Io } from '../base/io.ts';
 
-/** What a declared command runs with: the process it belongs to, and where its exit code goes. */
+/** The context of a declared command: its process, and the callback for its exit code. */
 export interface CommandContext {
   readonly io: Io;
   readonly done: (exitCode: number) => void;

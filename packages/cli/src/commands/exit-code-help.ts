@@ -6,7 +6,7 @@ Exit codes:
   2    wrong usage, or the file cannot be read
   130  stopped with Ctrl-C`;
 
-/** The same table for all commands that talk to a server (SPEC Y2). */
+/** The exit codes of all commands that send requests to a server (SPEC Y2). */
 export const SERVER_EXIT_CODES = `
 Exit codes:
   0    done; for a run: it succeeded

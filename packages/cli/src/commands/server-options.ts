@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { limits } from '../base/limits.ts';
 
-/** Adds --url and --key, which select the server that a command talks to. */
+/** Adds --url and --key, which select the server of a command. */
 export function withServer(
   command: Command,
   defaultUrl = 'the server running on this machine, else http://127.0.0.1:4280',
@@ -11,7 +11,7 @@ export function withServer(
     .option('--key <key>', `API key (default: FLEETLOOM_KEY; not needed for a server on this machine)`);
 }
 
-/** Adds --url, --key and --data to a command about a session that may be one of a "fleetloom run". */
+/** Adds --url, --key and --data to a command about a session that may belong to a "fleetloom run". */
 export function withRunServer(command: Command): Command {
   return withServer(command, 'the server running on this machine, or the data of a "fleetloom run"').option(
     '--data <directory>',

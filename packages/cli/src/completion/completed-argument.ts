@@ -1,10 +1,10 @@
-/** What an argument of a command names, as far as a shell can complete it from the server: sessions, or approval rules. */
+/** Whether a shell can complete an argument of a command with sessions or approval rules of the server; undefined if with neither. */
 export function toCompletedArgument(command: string, argument: string): 'session' | 'rule' | undefined {
   if (namesSession(command, argument)) return 'session';
   return argument === 'rule' ? 'rule' : undefined;
 }
 
-/** `show` takes `<session>:<path>`. `attach` and `import` take sessions of Claude Code, which are not on the server. */
+/** Whether an argument names a session of the server. `show` takes `<session>:<path>`; `attach` and `import` take local sessions of programs. */
 export function namesSession(command: string, argument: string): boolean {
   if (command === 'show') return argument === 'file';
   if (command === 'attach' || command === 'import') return false;

@@ -7,7 +7,7 @@ export interface Words {
   readonly path: string;
   readonly commands: readonly Word[];
   readonly options: readonly OptionWord[];
-  /** What its arguments name, if the server knows it. */
+  /** The kind of ids that its arguments name; undefined if they are not ids of the server. */
   readonly ids: 'session' | 'rule' | undefined;
 }
 
@@ -19,11 +19,11 @@ export interface Word {
 
 /** An option to complete. */
 export interface OptionWord extends Word {
-  /** Its value: one of these, any value, or no value. */
+  /** The values of the option: one of a list, any value, or no value. */
   readonly takes: readonly string[] | 'anything' | 'nothing';
 }
 
-/** All commands of the program that its help shows, each with its sub-commands and options. */
+/** All commands that the help shows, each with its sub-commands and options. */
 export function listWords(command: Command, path: readonly string[] = []): readonly Words[] {
   const commands = command.createHelp().visibleCommands(command);
   const arguments_ = command.registeredArguments.map((argument) =>

@@ -51,7 +51,7 @@ function toValue(file: string, option: Option, value: unknown): unknown {
   throw invalid(file, option, takesValue ? 'Write a text or a number.' : 'Write true or false.');
 }
 
-/** As on the command line: a variadic option gets a list, even for one value. */
+/** Parses values as on the command line: a variadic option gets a list, even for one value. */
 function toParsed({ variadic, parseArg }: Option, texts: readonly string[]): unknown {
   if (parseArg === undefined) return variadic ? texts : texts[0];
   return texts.reduce((before: unknown, text) => parseArg(text, before), undefined);

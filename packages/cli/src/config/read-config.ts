@@ -32,7 +32,7 @@ function defaultPaths(env: Io['env']): readonly string[] {
   return ['config.yaml', 'config.yml', 'config.json'].map((name) => join(directory, name));
 }
 
-/** JSON is YAML too. */
+/** Parses YAML, which includes JSON. */
 function parseValues(file: string): unknown {
   try {
     return parse(readFileSync(file, 'utf8')) ?? {};

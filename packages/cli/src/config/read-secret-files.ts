@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Io } from '../base/io.ts';
 import { UsageError } from '../base/usage-error.ts';
 
-/** Variables that hold a secret. Each may be in a file instead, which its name with `_FILE` names. */
+/** Environment variables that contain a secret. The same name with `_FILE` names a file that contains the secret instead. */
 export const SECRET_VARIABLES = [
   'FLEETLOOM_DATABASE',
   'FLEETLOOM_DATABASE_LISTEN',
@@ -15,7 +15,7 @@ export const SECRET_VARIABLES = [
 ] as const;
 
 /**
- * The variables, with the secrets that are in files. Containers and service managers pass secrets this way, because other users
+ * The environment variables with the secrets read from files. Containers and service managers pass secrets in files, because other users
  * and programs can read the variables of a process.
  */
 export function readSecretFiles(env: Io['env']): Io['env'] {

@@ -28,7 +28,7 @@ import { vaultChecks } from './checks/vaults/vaults.ts';
 import { workerChecks } from './checks/workers.ts';
 
 /**
- * The checklist, grouped by resource. Missing are budgets (167), which limit cost, and scripted models cost nothing; and from 202 on
+ * The checklist, grouped by resource. Not checked: budgets (167), because they limit cost and scripted models cost nothing; and from 202 on
  * the statements about vaults for which a check would need an MCP server or the disk of the server.
  */
 export const allChecks: readonly Check[] = [

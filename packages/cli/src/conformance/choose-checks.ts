@@ -1,7 +1,7 @@
 import { UsageError } from '../base/usage-error.ts';
 import type { Check } from './harness/check.ts';
 
-/** The checks that `--only 85,87-90` names; all of them without it. */
+/** The checks that `--only 85,87-90` names; all checks without `--only`. */
 export function chooseChecks(checks: readonly Check[], only: string | undefined): readonly Check[] {
   if (only === undefined) return checks;
   const ranges = only.split(',').map(toRange);

@@ -36,7 +36,7 @@ export async function reportOn(target: Target, sdk: Sdk, checks: readonly Check[
   return toReport({ url: target.url, sdk: sdk.name }, results, knownGaps);
 }
 
-/** In memory where that is possible: the speed of a busy disk is not a property of the server. */
+/** A data directory, in memory if possible: the speed of a busy disk is not a property of the server. */
 export function makeDirectory(): Promise<string> {
   return mkdtemp(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'fleetloom-conformance-'));
 }

@@ -5,9 +5,9 @@ export type Verdict =
   | { readonly type: 'passed' }
   | { readonly type: 'failed'; readonly expected: string; readonly seen: string }
   | { readonly type: 'not_applicable'; readonly reason: string }
-  /** It failed and is a known gap. */
+  /** The check failed and is a known gap. */
   | { readonly type: 'known_gap'; readonly reason: string }
-  /** It passed although it is listed as a known gap. */
+  /** The check passed although it is listed as a known gap. */
   | { readonly type: 'stale_gap'; readonly reason: string };
 
 /** The verdict on a result: the failure of a known gap is expected, and its success means that the gap is stale. */

@@ -12,7 +12,7 @@ export interface Abilities {
   readonly isFleetloom: boolean;
 }
 
-/** Why a check does not apply to this server; undefined if it does. */
+/** Why a check does not apply to this server; undefined if the check applies. */
 export function missingFor({ needs }: Check, abilities: Abilities): string | undefined {
   for (const need of needs) if (need !== 'alone' && !abilities[need]) return reasons[need];
   return undefined;

@@ -36,7 +36,7 @@ export interface PythonAnswer {
   readonly json: any;
 }
 
-/** Sends as the Python client does. */
+/** Sends requests as the Python client does. */
 export class PythonClient {
   readonly #options: PythonOptions;
 

@@ -47,7 +47,7 @@ export function toReport(
   };
 }
 
-/** The report as text: what did not pass with what was expected and seen, the rest as numbers. */
+/** The report as text: failed checks with the expected and the seen value, other checks as counts. */
 export function drawReport(report: Report, look: Pick<Look, 'glyphs' | 'paint'>): string {
   const groups = [...new Set(report.checks.map(({ group }) => group))];
   const lines = groups.flatMap((group) => {

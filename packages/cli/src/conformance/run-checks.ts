@@ -17,7 +17,7 @@ export interface Result {
   readonly ms: number;
 }
 
-/** What to check, against which server. */
+/** The checks to run, and the server under test. */
 export interface RunChecks {
   readonly checks: readonly Check[];
   readonly target: Target;
@@ -31,7 +31,7 @@ export interface RunChecks {
   readonly onResult?: (result: Result) => void;
 }
 
-/** Runs checks against a server, several at once; those that need it alone come last. In the order of the list. */
+/** Runs checks against a server, several at once; checks that need the server alone run last. Results have the order of the list. */
 export async function runChecks(request: RunChecks): Promise<readonly Result[]> {
   const { checks, onResult = () => {} } = request;
   const results = new Map<Check, Result>();
@@ -106,7 +106,7 @@ async function clearAway({ target, sdk }: RunChecks, created: Context): Promise<
       await work();
       return true;
     } catch {
-      // The check deleted it itself, or it cannot be deleted.
+      // The check deleted the record itself, or the record cannot be deleted.
       return false;
     }
   };
@@ -133,7 +133,7 @@ export async function inParallel<T>(
   await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
-/** Longer timeouts: of keep-alives, retries, many rounds. */
+/** A number that grows with the duration of a check, 0 for most checks. Keep-alives, retries and many rounds take long. */
 function patience({ number }: Check): number {
   return longest.toReversed().indexOf(number) + 1;
 }

@@ -3,7 +3,7 @@ import { UsageError } from '../base/usage-error.ts';
 import { toDataDirectory } from './data-directory.ts';
 import { recallServer } from './local-server.ts';
 
-/** The options of every command that talks to a server. */
+/** The options of every command that sends requests to a server. */
 export interface ConnectionOptions {
   url?: string;
   key?: string;
@@ -11,7 +11,7 @@ export interface ConnectionOptions {
 
 /** The URL of a server and the API key for it. */
 export interface Connection {
-  /** Without a slash at the end. */
+  /** The URL without a trailing slash. */
   readonly url: string;
   readonly key: string | undefined;
   /** Whether the command has started the server for itself. */
@@ -19,7 +19,7 @@ export interface Connection {
 }
 
 /**
- * The options, else the environment, else the server on this machine, whose URL and key are in its data directory
+ * The connection of the options, else of the environment, else to the server on this machine, whose URL and key are in its data directory
  * (SPEC Y1). That key is never sent to another URL.
  */
 export function toConnection(env: Io['env'], options: ConnectionOptions): Connection {

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** What a server on this machine writes into its data directory for the other commands. */
+/** The facts that a server on this machine writes to its data directory for other commands. */
 export interface LocalServer {
-  /** The URL it listens on, or last did. Null: it was the temporary server of a run. */
+  /** The current or last URL of the server. Null for the temporary server of a run. */
   readonly url: string | null;
   readonly key: string | null;
-  /** Workspaces whose agents may run Claude Code, or last could. */
+  /** Workspaces whose agents may run Claude Code, now or when the server last ran. */
   readonly programs: readonly string[];
 }
 
@@ -23,14 +23,14 @@ export async function rememberServer(
   const server = { url: url ?? known.url, key: firstKey ?? known.key, programs: programs ?? known.programs };
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const file = join(directory, FILE);
-  // Renamed into place, so that no reader sees half a file. A leftover of a crash could have another mode.
+  // Renamed into place, so that readers never see a partial file. Removed first, because a file left by a crash could have another mode.
   await rm(`${file}.new`, { force: true });
   await writeFile(`${file}.new`, `${JSON.stringify(server)}\n`, { mode: 0o600 });
   await rename(`${file}.new`, file);
   return server;
 }
 
-/** All fields are null or empty if the file is missing or unreadable. */
+/** Reads the file of `rememberServer`. All fields are null or empty if the file is missing or unreadable. */
 export function recallServer(directory: string): LocalServer {
   try {
     const { url, key, programs }: Record<string, unknown> = JSON.parse(readFileSync(join(directory, FILE), 'utf8'));

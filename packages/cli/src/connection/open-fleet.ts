@@ -3,7 +3,7 @@ import type { FleetEvent } from '@fleetloom/protocol/fleet';
 import type { Connection } from './connection.ts';
 import { toWatchError } from './server-errors.ts';
 
-/** Options of the fleet stream, without those of the connection. */
+/** Options of the fleet stream, without the options of the connection. */
 export type FleetOptions = Omit<WatchFleetOptions, 'url' | 'key' | 'headers' | 'fetch'>;
 
 /** The fleet events of a session, each once and in order, across reconnects (SPEC F). */

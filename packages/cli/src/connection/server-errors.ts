@@ -5,7 +5,7 @@ import { exitCode } from '../base/exit-code.ts';
 import { isObject } from '../base/is-object.ts';
 import type { Connection } from './connection.ts';
 
-/** The request failed without a response. */
+/** The error of a request that failed without a response. */
 export function toFetchError({ url }: Connection, error: unknown): CommandError {
   const isLate = error instanceof Error && error.name === 'TimeoutError';
   const message = isLate
@@ -14,7 +14,7 @@ export function toFetchError({ url }: Connection, error: unknown): CommandError 
   return new CommandError(exitCode.unreachable, message, START, { cause: error });
 }
 
-/** The response has an error status. */
+/** The error of a response with an error status. */
 export async function toAnswerError(connection: Connection, response: Response): Promise<CommandError> {
   const { status } = response;
   const { message, ...rest } = await readError(response);
@@ -22,14 +22,14 @@ export async function toAnswerError(connection: Connection, response: Response):
   return toStatusError(connection, { status, message: said, path: new URL(response.url).pathname, ...rest });
 }
 
-/** The fleet stream ended with an error. */
+/** The error that ended the fleet stream. */
 export function toWatchError(connection: Connection, error: unknown): unknown {
   if (!(error instanceof WatchFleetError)) return error;
   if (error.code === 'gave_up') return toFetchError(connection, error.cause);
   return toStatusError(connection, { status: error.status ?? 0, message: sentence(error.message) });
 }
 
-/** The response is not what a Fleetloom server sends. */
+/** The error of a response that did not come from a Fleetloom server. */
 export function unreadableAnswer({ url }: Connection, cause: unknown): CommandError {
   const message = `The server at ${url} is not a Fleetloom server, or the connection was lost.`;
   return new CommandError(exitCode.refused, message, 'Check --url or FLEETLOOM_URL.', { cause });
@@ -52,11 +52,11 @@ const DIFF = '"fleetloom diff <session>" shows the changes.';
 interface AnsweredError {
   readonly status: number;
   readonly message: string;
-  /** Of the request. */
+  /** The path of the request. */
   readonly path?: string | undefined;
   readonly code?: string | undefined;
   readonly details?: Readonly<Record<string, unknown>> | undefined;
-  /** The whole body. */
+  /** The whole body of the response. */
   readonly answer?: unknown;
 }
 
@@ -72,17 +72,17 @@ function toStatusError(connection: Connection, error: AnsweredError): CommandErr
     if (!/ has no thread /.test(message)) return fail(exitCode.notFound, message, toListing(error.path));
     return fail(exitCode.notFound, message, isTemporary ? STEPS : THREADS);
   }
-  // The user has not started that server, and cannot reach it afterwards.
+  // The URL of a temporary server is omitted: the user did not start it and cannot reach it afterwards.
   return fail(exitCode.refused, message, isTemporary ? '' : `Reported by the server at ${url}.`);
 }
 
-/** The command that lists what a request did not find. */
+/** The advice with the command that lists the records of the kind that was not found. */
 function toListing(path = ''): string {
   if (path.startsWith('/v1/vaults/')) return VAULTS;
   return path.startsWith('/v1/fleet/logins/') ? LOGINS : SESSIONS;
 }
 
-/** Errors whose advice names commands of this program: that of the server is for callers of the API. */
+/** Replaces the advice of known errors by commands of this program, because the advice of the server is for callers of the API. */
 function explainCode(
   code: string,
   { message, details = {} }: AnsweredError,
@@ -130,7 +130,7 @@ function textOf(details: Readonly<Record<string, unknown>>, name: string): strin
   return typeof value === 'string' ? cleanLine(value) : undefined;
 }
 
-/** The error in the format of the Messages API; without a message in any other format. */
+/** Reads an error in the format of the Messages API; in any other format it has no message. */
 async function readError(
   response: Response,
 ): Promise<Omit<AnsweredError, 'status' | 'message' | 'path'> & { readonly message: string | undefined }> {

@@ -18,7 +18,7 @@ export interface DemoDescription {
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** Describes the demo with the scripts inside the prompts: a server that did not start the demo has no script files. */
+/** Describes the demo with the scripts inside the prompts, because a server that did not start the demo has no script files. */
 export async function describeDemo(agents: number): Promise<DemoDescription> {
   const described = await Promise.all(
     (await readAgents(join(demoDirectory, 'agents'))).map(async (agent) => {

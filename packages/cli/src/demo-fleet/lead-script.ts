@@ -36,7 +36,7 @@ export function toLeadScript(agents: number): object {
           input: {
             agent: 'reviewer',
             message: 'Look at the retries once more: which report is right about the first wait?',
-            // In the thread of a reviewer that has reported: it still has the project in its context.
+            // Sent to the thread of a reviewer that has reported, because that thread still has the project in its context.
             thread_id: '{{find:reviewer \\(thread (\\w+)\\)}}',
           },
         },

@@ -5,10 +5,10 @@ import type { ServerApi } from '../connection/server-api.ts';
 /** The title of the demo with members on several programs. */
 export const mixedTitle = 'Demo: Claude Code, Codex and opencode look at ferry';
 
-/** What its lead is asked. */
+/** The task of the lead in that demo. */
 export const mixedTask = 'Look at ferry with your team, each on its own engine, and report what you found.';
 
-/** A member of the team, and how its program calls a command. */
+/** A member of the team. `bash` is the step with which its program runs a command. */
 interface Member {
   readonly program: string;
   readonly title: string;
@@ -17,7 +17,7 @@ interface Member {
   readonly task: string;
   readonly commands: readonly string[];
   readonly report: string;
-  /** Its commands need an approval. */
+  /** Whether commands of the member need an approval. */
   readonly asks: boolean;
 }
 
@@ -89,7 +89,7 @@ function nameOf({ program }: Member): string {
   return `demo-${program}`;
 }
 
-/** The scripted model plays what the program would do. */
+/** Replaces the program of a member by the scripted model, which plays the same steps. */
 function toStandIn(member: Member): Member {
   const bash = (command: string) => ({ call: 'bash', input: { command } });
   return { ...member, title: `${member.title} (not installed: scripted)`, model: 'scripted/echo', bash };
@@ -131,7 +131,7 @@ function toMemberTurns({ title, bash, commands, report }: Member): readonly (rea
   ];
 }
 
-/** A script within a script is a text of it. */
+/** The text of a script. `<` is escaped, because the text may be part of another script. */
 function toScript(turns: readonly (readonly object[])[]): string {
   return `<script>${JSON.stringify({ turns }).replaceAll('<', '\\u003c')}</script>`;
 }

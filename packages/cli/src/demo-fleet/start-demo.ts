@@ -12,11 +12,11 @@ import { demoTask, demoTitle, demoEnvironment, scriptNameOf } from './describe-d
 
 /** The size and the model of a demo. */
 export interface DemoRequest {
-  /** `mixed`: a member on each program. */
+  /** The number of agents, or `mixed` for one member on each program. */
   readonly agents: number | 'mixed';
-  /** A real model for all agents. Undefined: the scripted one. */
+  /** A real model for all agents. Undefined for the scripted model. */
   readonly model?: string | undefined;
-  /** The git repository of the sample project. Undefined: the agents get a copy of its files. */
+  /** The git repository of the sample project. If undefined, the agents get a copy of its files. */
   readonly project?: string | undefined;
 }
 

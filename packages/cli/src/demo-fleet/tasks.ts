@@ -10,7 +10,7 @@ export const fix: DemoTask = {
   message: 'Fix src/retry.js: its first wait is two seconds, the documentation says one.',
 };
 
-/** The most interesting first: a small demo uses only the first few. */
+/** All tasks, the most interesting first, because a small demo uses only the first few. */
 const all: readonly DemoTask[] = [
   scout('Find every `TODO|FIXME` in the project, and say which of them a user would notice.'),
   { agent: 'archivist', message: 'Compare docs/retries.md with what the code does.' },

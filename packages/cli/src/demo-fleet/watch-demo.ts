@@ -13,7 +13,7 @@ export async function watchDemo(io: Io, api: ServerApi, sessionId: string, ended
     api,
     sessionId,
     mode: 'ask',
-    // The dashboard can decide as well.
+    // Not denied without a terminal, because the dashboard can decide too.
     isOwn: false,
     onNote: (text) => view.note(text),
     onInterrupt: () => ended.request('SIGINT'),

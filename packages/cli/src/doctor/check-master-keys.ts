@@ -9,7 +9,7 @@ interface MasterKeys {
   readonly keys: readonly { readonly id: string; readonly secrets: number; readonly is_known: boolean }[];
 }
 
-/** Which master keys have encrypted the stored secrets, by their ids. Nothing where the server does not say: another check reports why. */
+/** Findings about the master keys that encrypted the stored secrets. Empty if the server does not report them: another check reports why. */
 export async function checkMasterKeys(api: ServerApi): Promise<readonly Finding[]> {
   const status = await findStatus(api);
   return (status?.keys ?? []).map(({ id, secrets, is_known: isKnown }) =>
@@ -33,7 +33,7 @@ async function findStatus(api: ServerApi): Promise<MasterKeys | undefined> {
   try {
     return await api.get<MasterKeys>('/v1/fleet/secrets');
   } catch (error) {
-    // Not there, older, or the key has no scope for it.
+    // The server is not running or older, or the key lacks the scope.
     if (error instanceof CommandError) return undefined;
     throw error;
   }

@@ -3,7 +3,7 @@ import type { Finding } from './finding.ts';
 
 /**
  * Findings about Claude Code: its version, its features, and what is missing. `noGateway` is the reason why text of
- * sub-agents does not stream token by token, if it does not.
+ * sub-agents does not stream token by token; undefined if it does.
  */
 export function describeClaudeCode(found: FoundProgram, noGateway: string | undefined): readonly Finding[] {
   if (found.type === 'problem') return [toProblem(found)];

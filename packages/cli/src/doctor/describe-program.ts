@@ -1,18 +1,18 @@
 import { type InstallProblem, listLacks, type ProgramCapabilities } from '@fleetloom/server';
 import type { Finding } from './finding.ts';
 
-/** What is looked for. */
+/** A program that `doctor` looks for. */
 export interface DoctoredProgram {
-  /** As people write it. */
+  /** The name of the program for people. */
   readonly name: string;
-  /** What its models begin with: `codex`. */
+  /** The engine prefix of its models, such as `codex`. */
   readonly prefix: string;
   readonly capabilities: ProgramCapabilities;
-  /** Where its model requests get their key from. */
+  /** A note about the source of the key for its model requests. */
   readonly login?: string | undefined;
 }
 
-/** What was found. */
+/** The result of the search for a program on this machine. */
 export type FoundOnMachine =
   | { readonly type: 'found'; readonly program: { readonly path: string; readonly version: string | null } }
   | { readonly type: 'problem'; readonly problem: InstallProblem<string> };

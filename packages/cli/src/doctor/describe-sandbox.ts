@@ -14,7 +14,7 @@ export function describeSandbox(
   return [works, ...gaps.map(({ text, fix }): Finding => ({ name: 'Sandbox', state: 'note', text, fix }))];
 }
 
-/** Whether commands can reach other hosts, and with what the packages of environments can be installed. */
+/** A finding on whether commands can reach other hosts, and which package managers can install the packages of environments. */
 export function describeEgress(
   problem: ToolPrograms['sandboxProblem'],
   managers: ToolPrograms['packageManagers'],

@@ -19,7 +19,7 @@ export interface DoctorOptions
   json?: boolean;
 }
 
-/** Looks for what other commands have left in a data directory. */
+/** Finds data that other commands have left in a data directory. */
 export type FindMore = (io: Io, data: string | undefined) => Promise<readonly Finding[]>;
 
 /** `fleetloom doctor`: checks the setup of this machine and prints fixes. Exits with 1 if there is a problem. */

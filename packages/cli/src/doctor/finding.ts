@@ -4,6 +4,6 @@ export interface Finding {
   /** `note`: optional or degraded, but not broken. */
   readonly state: 'ok' | 'note' | 'problem';
   readonly text: string;
-  /** How to fix it. */
+  /** How to fix the problem. */
   readonly fix?: string;
 }

@@ -3,7 +3,7 @@ import type { Finding } from './finding.ts';
 
 /** Facts about this machine that decide how programs run. */
 export interface ProgramFacts {
-  /** Why there is no sandbox; null if there is one. */
+  /** Why no sandbox is available; null if one is. */
   readonly sandboxProblem: string | null;
   /** The server reaches the endpoint through a proxy. */
   readonly hasProxy: boolean;

@@ -1,4 +1,4 @@
-/** Checks while an export is read whether it is complete (SPEC Y17). */
+/** Checks whether an export is complete while it is read (SPEC Y17). */
 export interface ExportCheck {
   /** Takes one line, without its newline. */
   line(text: string): void;

@@ -17,7 +17,7 @@ export async function exportSession(io: Io, session: string, options: Connection
   const check = createExportCheck();
   const ending = await untilSignal(io, readLines(response.body), async (lines) => {
     for (const line of lines) check.line(line);
-    // The bytes of the server, so that two exports are equal. On a terminal, control characters are escaped.
+    // Prints the bytes of the server unchanged, so that two exports are equal. On a terminal, control characters are escaped.
     const shown = io.stdout.isTTY === true ? lines.map((line) => toJsonText(io.stdout, JSON.parse(line))) : lines;
     await writeText(io.stdout, shown.map((line) => `${line}\n`).join(''));
   }).catch((error: unknown) => {

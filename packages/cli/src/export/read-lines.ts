@@ -1,4 +1,4 @@
-/** The complete lines of each chunk, without newlines. Text after the last newline is the last line. */
+/** Yields the complete lines of each chunk, without newlines. Text after the last newline is the last line. */
 export async function* readLines(
   bytes: AsyncIterable<Uint8Array> | null,
 ): AsyncGenerator<readonly string[], void, undefined> {

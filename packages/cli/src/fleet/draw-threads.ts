@@ -24,9 +24,9 @@ export interface ThreadDrawing {
   readonly width: number;
   readonly glyphs: Glyphs;
   readonly nowMs: number;
-  /** Time of the animations; without it nothing is animated. */
+  /** Time of the animations; if undefined, nothing is animated. */
   readonly animationMs?: number;
-  /** What the server reports about stalled threads. */
+  /** The server's report on stalled threads. */
   readonly health?: SessionHealth | undefined;
 }
 
@@ -96,7 +96,7 @@ export function toRails(branches: readonly boolean[], glyphs: Glyphs): string {
   return `${above.join('')}${branches.at(-1) === true ? glyphs.branch : glyphs.lastBranch}${glyphs.reach}`;
 }
 
-/** The sign of a state; that of thinking is animated. */
+/** The sign of a state; the sign of thinking is animated. */
 export function signOf({ sign, attempt }: SlotState, { glyphs, animationMs }: ThreadDrawing): string {
   if (sign !== 'thinking') return attempt === undefined ? glyphs[sign] : `${glyphs[sign]}${attempt}`;
   const frame = animationMs === undefined ? 0 : Math.floor(animationMs / 150) % glyphs.thinking.length;
@@ -110,12 +110,12 @@ export function doingOf({ slot, approvals }: ThreadRow, nowMs: number, health?: 
   return cleanLine(describeSilence(slot, nowMs, { health }) ?? nowDoing(slot));
 }
 
-/** What a call is about, as the dashboard shows it in lists. */
+/** The subject of a call, as the dashboard shows it in lists. */
 export function toInputLabel(input: unknown): string {
   return cleanLine(toLabel(input)) || toInputLine(input);
 }
 
-/** The whole input in one line, for a person who decides by it: its only text field, or all of it as JSON. */
+/** The whole input in one line, as the basis of a decision: its only text field, or the input as JSON. */
 export function toInputLine(input: unknown): string {
   const fields = typeof input === 'object' && input !== null ? Object.values(input) : [];
   const [only] = fields;

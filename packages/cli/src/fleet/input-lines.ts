@@ -19,7 +19,7 @@ export function toApprovalLines(
   return Object.keys(rest).length === 0 ? lines : [...lines, '', ...toInputLines(rest, width, linesMax)];
 }
 
-/** A single text as it is, several texts with their names, any other input as JSON. */
+/** The lines of an input: a single text unchanged, several texts with their names, any other input as JSON. */
 export function toInputLines(input: unknown, width: number, linesMax: number): string[] {
   const values = typeof input === 'object' && input !== null ? Object.entries(input) : [];
   const isText = values.length > 0 && values.every(([, value]) => typeof value === 'string');

@@ -25,9 +25,9 @@ export interface OpenResult {
   readonly toolUseId: string;
   readonly tool: string;
   readonly input: unknown;
-  /** The title of its thread, or the name of its agent. */
+  /** The title of the thread, or the name of its agent. */
   readonly agent: string;
-  /** Empty for a custom tool. */
+  /** The questions; empty for a custom tool. */
   readonly questions: readonly Question[];
 }
 

@@ -8,7 +8,7 @@ export interface SlotState {
   readonly sign: StateSign | 'queued';
   readonly word: string;
   readonly style: Style;
-  /** The attempt that follows, of a model request that is retried. */
+  /** The number of the next attempt of a retried model request. */
   readonly attempt?: number;
 }
 
@@ -37,7 +37,7 @@ export const looks: Readonly<Record<StateId, Pick<SlotState, 'sign' | 'style'>>>
   cancelled: { sign: 'stopped', style: 'dim' },
 };
 
-/** The terminal has a narrow column for the state: the name of the tool says more than "tool". */
+/** The name of the running tool, which is more useful than "tool" in the terminal's narrow state column. */
 function toolName({ tools }: Slot): string {
   const running = tools.findLast(({ state }) => state === 'running');
   return cutText(cleanLine(running?.tool ?? 'tool'), 40);

@@ -1,7 +1,7 @@
 import type { SessionThread } from '@fleetloom/protocol/managed-agents';
 
 /**
- * The name shown for the agent of a thread. A program has agent types of its own and many threads of one type; those are
+ * The name shown for the agent of a thread. A program has its own agent types and many threads of one type; such threads are
  * shown with their task, which the server returns as the description of the agent.
  */
 export function toThreadLabel({ agent }: SessionThread, all: readonly SessionThread[]): string {

@@ -4,7 +4,7 @@ import { MAIN, type Outcome, type Step, type StepEvent, type StepUsage } from '.
 import type { TranscriptRecord } from './transcript-record.ts';
 import type { AgentMeta, OpenCall } from './transcript-translator.ts';
 
-/** An agent of a session, and how far its lines were read. */
+/** An agent of a session, with the number of its lines that were read. */
 export interface Agent {
   readonly key: string;
   readonly meta: AgentMeta | null;
@@ -12,7 +12,7 @@ export interface Agent {
   time: string;
   model: string;
   isKnown: boolean;
-  /** A turn was started, which has no step yet. */
+  /** Whether a turn has started that has no step yet. */
   isStarting: boolean;
   isOpen: boolean;
   isAnswering: boolean;
@@ -20,14 +20,14 @@ export interface Agent {
   readonly openCalls: Map<string, OpenCall>;
 }
 
-/** Puts the steps of the agents of one session together, with the beginnings of turns, threads and requests that no line has. */
+/** Collects the steps of the agents of one session, and adds the starts of turns, threads and requests that no line records. */
 export class AgentSteps {
   readonly #agents = new Map<string, Agent>();
   /** The call that started each thread. */
   readonly #starts = new Map<string, string>();
   #out: Step[] = [];
 
-  /** The agent of a line. */
+  /** Begins the next line of an agent. Returns the agent. */
   begin(key: string, meta: AgentMeta | null, record: TranscriptRecord | undefined): Agent {
     const agent = this.#agents.get(key) ?? this.#meet(key, meta);
     agent.line++;
@@ -35,7 +35,7 @@ export class AgentSteps {
     return agent;
   }
 
-  /** The steps since the last call. */
+  /** Returns the steps since the last call. */
   flush(): Step[] {
     const out = this.#out;
     this.#out = [];
@@ -46,12 +46,12 @@ export class AgentSteps {
     return [...(this.#agents.get(key)?.openCalls.values() ?? [])];
   }
 
-  /** A call has started the thread of a sub-agent. */
+  /** Notes that a call has started the thread of a sub-agent. */
   start(child: unknown, callId: string | undefined): void {
     if (typeof child === 'string' && callId !== undefined) this.#starts.set(child, callId);
   }
 
-  /** A message to the main agent. */
+  /** Adds a message to the main agent. */
   say(agent: Agent, text: string): void {
     if (text === '') return;
     agent.isStarting = false;
@@ -59,7 +59,7 @@ export class AgentSteps {
     this.#emit(agent, { type: 'said', content: [{ type: 'text', text }] });
   }
 
-  /** A part of a response. */
+  /** Adds a part of a response. */
   answer(agent: Agent, event: StepEvent): void {
     this.open(agent, null);
     if (!agent.isAnswering) this.#emit(agent, { type: 'request_started', model: agent.model });
@@ -73,13 +73,13 @@ export class AgentSteps {
     this.answer(agent, { type: 'call', ...call });
   }
 
-  /** The result of an open call. */
+  /** Adds the result of an open call. */
   result(agent: Agent, result: Omit<Extract<StepEvent, { type: 'result' }>, 'type'>): void {
     if (agent.openCalls.delete(result.call_id)) this.#emit(agent, { type: 'result', ...result });
   }
 
   endRequest(agent: Agent, usage: StepUsage, isError = false): void {
-    // A request that only compacts shows nothing, and has its tokens.
+    // A request that only compacts has no content, but it has token usage.
     this.open(agent, null);
     if (!agent.isAnswering) this.#emit(agent, { type: 'request_started', model: agent.model });
     agent.isAnswering = false;

@@ -77,7 +77,7 @@ async function followAll(
   }
 }
 
-/** Adds a hook to the settings of Claude Code, once the user has seen it, and removes it afterwards. */
+/** Adds a hook to the settings of Claude Code, after showing it to the user, and removes it afterwards. */
 async function withHook(
   io: Io,
   { env, config }: FindSessionsOptions,
@@ -103,13 +103,13 @@ async function withHook(
   }
 }
 
-/** Returns the session files to follow, given those that are followed. */
+/** Returns the session files to follow, given the files that are followed now. */
 type Find = (followed: readonly SessionFile[]) => Promise<readonly SessionFile[]>;
 
-/** One session, and in Claude Code its successors in the same terminal after `/clear` or a fork. */
+/** Finds one session and, for Claude Code, its successors in the same terminal after `/clear` or a fork. */
 async function createChainFinder(io: Io, source: SessionSource, from: string, named: string): Promise<Find> {
   const [first] = await source.find([named]);
-  // It throws if there is none.
+  // Not reached: `find` throws if it finds no session.
   if (first === undefined) return async () => [];
   const chain = [first];
   if (from !== 'claude-code') return async () => chain;
@@ -128,7 +128,7 @@ async function forgetOldest(io: Io, chain: SessionFile[]): Promise<void> {
   await writeText(io.stderr, `${limits.attachSessionsMax} sessions are followed; ${gone?.id} is no longer followed.\n`);
 }
 
-/** All running sessions of this machine or of the directory. */
+/** Finds all running sessions of this machine or of the named directory. */
 function createRunningFinder(io: Io, source: SessionSource, named: string | undefined): Find {
   let isReported = false;
   return async () => {

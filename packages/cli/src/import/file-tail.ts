@@ -14,7 +14,7 @@ export class FileTail {
     this.#path = path;
   }
 
-  /** The file no longer starts with the bytes that were read. Reading stops. */
+  /** Whether the file no longer contains the bytes that were read. Reading then stops. */
   get isReplaced(): boolean {
     return this.#isReplaced;
   }
@@ -45,7 +45,7 @@ export class FileTail {
           bytes = 0;
         }
         bytes += chunk.length - start;
-        // Of a line that is too long, only its length is kept.
+        // For a line that is too long, only its length is kept.
         if (bytes <= limits.importLineBytesMax) line.push(chunk.subarray(start));
         else line = [];
       }
@@ -56,7 +56,7 @@ export class FileTail {
   }
 }
 
-/** Up to this many bytes before the offset. */
+/** Reads up to `length` bytes before the offset. */
 async function readMark(file: FileHandle, offset: number, length: number): Promise<Buffer> {
   const bytes = Math.min(length, offset);
   const { bytesRead, buffer } = await file.read(Buffer.alloc(bytes), 0, bytes, offset - bytes);

@@ -4,12 +4,12 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { UsageError } from '../base/usage-error.ts';
 import { type SessionFile, toSessionFile } from './session-files.ts';
 
-/** Where a program keeps its sessions. */
+/** How to find the sessions of a program. */
 export interface FindSessionsOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The directory that `--config` names. */
   readonly config?: string | undefined;
-  /** The path of the program, for one that has to be asked. */
+  /** The path of the program, if its sessions are listed by running it. */
   readonly program?: string | undefined;
   /** The current directory. */
   readonly directory: string;

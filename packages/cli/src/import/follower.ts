@@ -13,7 +13,7 @@ import { type Conversation, StepSender } from './step-sender.ts';
 /** Options of following one session. */
 export interface FollowerOptions {
   readonly format: SessionFormat;
-  /** Decides about the calls of the session. Null: it is only read. */
+  /** Decides calls of the session. Null if the session is only read. */
   readonly control: SessionControl | null;
 }
 
@@ -56,7 +56,7 @@ export class Follower {
     await this.#reportQuietCalls(now);
   }
 
-  /** Sends the rest. Open turns are logged as interrupted. */
+  /** Sends the remaining steps. Open turns are logged as interrupted. */
   async end(): Promise<void> {
     await this.#sender.add(this.#reader.rest());
     const { control } = this.#options;

@@ -26,7 +26,7 @@ export async function toSessionFile(path: string): Promise<SessionFile | undefin
 /** The lines of one agent, in a file that may grow. */
 export interface AgentTranscript {
   readonly key: string;
-  /** Opens them, to be read from the beginning. */
+  /** Opens the lines, to be read from the first one. */
   readonly open: () => LineSource;
   /** Metadata of the agent; null for the main agent, and until the file exists. */
   readonly readMeta: () => Promise<AgentMeta | null>;
@@ -34,13 +34,13 @@ export interface AgentTranscript {
 
 /** Lines that are read as they appear. */
 export interface LineSource {
-  /** The new lines; undefined for an unreadable one. */
+  /** Yields the new lines; undefined for an unreadable line. */
   read(): AsyncGenerator<TranscriptRecord | undefined, void, undefined>;
-  /** The lines that were read are not there any more. */
+  /** Whether lines that were read no longer exist. */
   readonly isReplaced: boolean;
 }
 
-/** The file of the main agent and those of the sub-agents so far. */
+/** The file of the main agent, then the files of the sub-agents so far. */
 export async function listAgentFiles({ id, path }: SessionFile): Promise<AgentTranscript[]> {
   const folder = join(dirname(path), id);
   const files = await listTranscripts(join(folder, 'subagents'), 0);
@@ -71,7 +71,7 @@ async function listTranscripts(folder: string, depth: number): Promise<File[]> {
 /** Reads the metadata file beside a transcript. Old releases have none. */
 async function readMeta(folder: string, { key, path }: File): Promise<AgentMeta | null> {
   const meta = await readObject(path.replace(/\.jsonl$/, '.meta.json'));
-  // Missing, or being written: the agent is known only by its id.
+  // The metadata file is missing or being written, so only the id of the agent is known.
   if (meta === undefined) return null;
   const agentType = toText(meta['agentType']) ?? null;
   const label = agentType === WORKFLOW_AGENT ? await readLabel(folder, basename(dirname(path)), key) : undefined;

@@ -6,10 +6,10 @@ import { type AgentMeta, type OpenCall, TranscriptTranslator } from './transcrip
 /** How the session files of a program are read. */
 export interface SessionFormat {
   readonly program: 'claude-code' | 'codex' | 'opencode';
-  /** The file of the main agent, then those of its sub-agents so far. */
+  /** The file of the main agent, then the files of its sub-agents so far. */
   readonly listFiles: (session: SessionFile) => Promise<AgentTranscript[]>;
   readonly createTranslator: () => StepTranslator;
-  /** The working directory and the version of the program, where a line has them. */
+  /** The working directory and the program version, if a line contains them. */
   readonly readFacts: (record: TranscriptRecord) => { readonly directory: unknown; readonly version: unknown };
 }
 

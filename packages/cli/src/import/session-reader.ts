@@ -72,7 +72,7 @@ export class SessionReader {
     return keys.flatMap((key) => this.#translator.listOpenCalls(key).map((call) => ({ ...call, key })));
   }
 
-  /** Closes the turns of all agents, or of those that have been silent for this long. */
+  /** Closes the turns of all agents that have been silent for `quietMs`; by default of all agents. */
   rest(quietMs = 0, now = Date.now()): readonly Step[] {
     const quiet = [...this.#heardAt].filter(([, heardAt]) => now - heardAt >= quietMs);
     return this.#translator.rest(quiet.map(([key]) => key));

@@ -8,17 +8,17 @@ interface Imported {
   readonly session_id: string;
   readonly lines: Readonly<Record<string, number>>;
   readonly taken: number;
-  /** Missing from servers of older versions. */
+  /** Absent in responses of older servers. */
   readonly answers?: readonly CallAnswer[];
 }
 
-/** A call of an agent. */
+/** The key of an agent and the id of its call. */
 export interface CallName {
   readonly key: string;
   readonly call_id: string;
 }
 
-/** What was decided about a call. */
+/** The decision on a call. */
 export interface CallAnswer extends CallName {
   readonly result: 'allow' | 'deny';
   readonly deny_message: string | null;
@@ -26,13 +26,13 @@ export interface CallAnswer extends CallName {
   readonly interrupt: boolean;
 }
 
-/** What a client reports that can decide about calls where the session runs. */
+/** The report of a client that can deliver decisions to the program: pending calls, and calls whose decision was delivered. */
 export interface ControlReport {
   readonly asks: readonly CallName[];
   readonly delivered: readonly CallName[];
 }
 
-/** A program's conversation, which becomes one session. */
+/** A conversation of a program, which becomes one session. */
 export interface Conversation {
   readonly program: string;
   readonly conversation: string;
@@ -66,7 +66,7 @@ export class StepSender {
     if (this.#pending.length >= limits.importStepsMax || this.#chars >= limits.importCharsMax) await this.flush();
   }
 
-  /** Sends the queued steps. After a failure they stay queued for the next attempt. Returns what was decided about the calls of `control`. */
+  /** Sends the queued steps. After a failure they stay queued for the next attempt. Returns the decisions on the calls of `control`. */
   async flush(isEnd = false, control: ControlReport | null = null): Promise<readonly CallAnswer[]> {
     const { title, directory, version } = this.#facts;
     const body = {

@@ -2,7 +2,7 @@
 export interface Step {
   /** `main`, or the id of a sub-agent. */
   readonly key: string;
-  /** From 1. The end of a turn has the number of the line before. */
+  /** The line number, from 1. The end of a turn has the number of the line before. */
   readonly line: number;
   readonly time: string;
   readonly event: StepEvent;

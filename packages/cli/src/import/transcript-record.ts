@@ -6,9 +6,9 @@ import type { Block, StepUsage } from './step.ts';
 export interface TranscriptRecord {
   readonly type: string;
   readonly time: string | undefined;
-  /** Whether the line belongs to a sub-agent. Old releases write those into the file of the main agent. */
+  /** Whether the line belongs to a sub-agent. Old releases write lines of sub-agents to the file of the main agent. */
   readonly isSidechain: boolean;
-  /** A note of the program to its model, not a message. */
+  /** Whether the line is a note of the program to its model, not a message. */
   readonly isMeta: boolean;
   readonly isSummary: boolean;
   readonly isError: boolean;
@@ -29,7 +29,7 @@ export interface TranscriptMessage {
   readonly usage: StepUsage;
 }
 
-/** Undefined for a value that is not an object with a type. */
+/** Reads a parsed line; undefined for a value that is not an object with a type. */
 export function readRecord(value: unknown): TranscriptRecord | undefined {
   const fields = toObject(value);
   const type = toText(fields['type']);

@@ -25,16 +25,16 @@ interface Agent {
   readonly meta: AgentMeta | null;
   line: number;
   time: string;
-  /** The open turn or run. */
+  /** Whether a turn or run is open. */
   isOpen: boolean;
   isKnown: boolean;
-  /** The model request that is being answered. */
+  /** The model request whose response is being read. */
   request: { messageId: string; model: string; usage: StepUsage; stopReason: string | null } | null;
   /** The message id of the last model request that ended. */
   answered: string | null;
   /** Open tool calls by id. */
   readonly openCalls: Map<string, OpenCall>;
-  /** Its last message ended the turn. */
+  /** Whether the last message of the agent ended the turn. */
   isDone: boolean;
   /** A typed command that has not started a turn yet. */
   command: string | null;
@@ -154,7 +154,7 @@ export class TranscriptTranslator {
     this.#emit(agent, { type: 'said', content });
   }
 
-  /** A sub-agent receives its task, or a new one after it has ended. */
+  /** Adds a message to a sub-agent: its task, or a new task after it has ended. */
   #addMessage(agent: Agent, { blocks }: TranscriptMessage): void {
     const prompt = blocks.flatMap((block) => (typeof block['text'] === 'string' ? [block['text']] : [])).join('\n');
     if (!agent.isKnown) return this.#introduce(agent, prompt);

@@ -9,13 +9,13 @@ import type { RunServer } from './open-server.ts';
 import { hasCommits, hasUncommitted, type RunWorkspace } from './run-workspace.ts';
 import { type RunRequest, startRun } from './start-run.ts';
 
-/** A run to begin, and what it works on. */
+/** A run to begin, with its server and workspace. */
 export interface RunToBegin {
   readonly api: ServerApi;
   readonly server: RunServer;
   readonly workspace: RunWorkspace | undefined;
   readonly request: RunRequest;
-  /** What later commands need to find the session, such as `--data ./runs`. */
+  /** Flags with which later commands find the session, such as `--data ./runs`. */
   readonly flags: readonly string[];
   readonly options: { readonly includeUncommitted?: boolean; readonly json?: boolean };
 }
@@ -23,11 +23,11 @@ export interface RunToBegin {
 /** A run that has begun. */
 export interface BegunRun {
   readonly first: RequestReceived;
-  /** Set if its data directory is kept, so that later commands find it there. */
+  /** The record of the run; undefined if its data directory is not kept. */
   readonly kept: { readonly data: string; readonly session: KeptSession } | undefined;
 }
 
-/** Starts a run, on the directory if there is one. */
+/** Starts a run, on the directory of the workspace if one is given. */
 export async function beginRun(io: Io, run: RunToBegin): Promise<BegunRun> {
   const { api, server, workspace, request, flags, options } = run;
   if (workspace === undefined) return { first: await startRun(api, request), kept: undefined };
@@ -51,17 +51,17 @@ export async function beginRun(io: Io, run: RunToBegin): Promise<BegunRun> {
     url: server.connection.url,
   };
   if (server.data !== undefined) await keepRun(server.data, session);
-  // Known also if the run is killed: the commands about its changes need it.
+  // Printed at the start, because the commands about changes need the id even if the run is killed.
   print(`session ${first.session_id}`);
   return { first, kept: server.data === undefined ? undefined : { data: server.data, session } };
 }
 
-/** Whether the user has changes that the worktree does not. Of a repository without commits the agents get a copy of all files. */
+/** Whether the user has changes that the worktree lacks. A repository without commits is copied with all its files instead. */
 async function isBehind({ directory, isInPlace }: RunWorkspace): Promise<boolean> {
   return !isInPlace && (await hasCommits(directory)) && (await hasUncommitted(directory));
 }
 
-/** The same error with what to do about it at this command. */
+/** The same error with advice for this command. */
 function toBeginError(
   error: unknown,
   { directory, isRequired }: RunWorkspace,
@@ -79,7 +79,7 @@ function toBeginError(
     return new CommandError(exitCode, message, `${start}${other}.`, more);
   }
   if (code !== 'directory_in_use') return error;
-  // The command in the advice lacks what selects the server of this run.
+  // The command in the server's advice lacks the flags that select the server of this run.
   const command = `${fix.replace(/"\.$/, '')}${flags.map((flag) => ` ${flag}`).join('')}"`;
   return new CommandError(exitCode, message, `${command}, or omit --in-place.`, more);
 }

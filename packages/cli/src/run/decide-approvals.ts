@@ -8,12 +8,12 @@ import { toPasted } from '../base/to-pasted.ts';
 /** How pending approvals are decided: at the terminal, or all in the same way. */
 export type ApprovalMode = 'ask' | 'allow' | 'deny';
 
-/** What approvals are decided with. */
+/** Options of `decideApprovals`. */
 export interface ApprovalsOptions {
   readonly api: ServerApi;
   readonly sessionId: string;
   readonly mode: ApprovalMode;
-  /** A temporary server: no other client can decide. */
+  /** Whether the server is temporary, so that no other client can decide. */
   readonly isOwn: boolean;
   /** Whether the approval is visible on the screen; by default all are. */
   readonly isShown?: (toolUseId: string) => boolean;
@@ -23,7 +23,7 @@ export interface ApprovalsOptions {
 
 /** Decides pending approvals during a run. */
 export interface Approvals {
-  /** The keyboard is open for a decision. */
+  /** Whether the keyboard is open for a decision. */
   readonly isOpen: boolean;
   take(event: FleetEvent): void;
   stop(): void;

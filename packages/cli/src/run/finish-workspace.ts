@@ -12,22 +12,22 @@ import type { RunWorkspace } from './run-workspace.ts';
 import { toPasted } from '../base/to-pasted.ts';
 import { quotePath } from '../workspace/quote-path.ts';
 
-/** A run that has ended, and what it worked on. */
+/** A run that has ended, with its session and workspace. */
 export interface EndedRun {
   readonly api: ServerApi;
   readonly sessionId: string;
   readonly workspace: RunWorkspace;
-  /** What the printed commands need to find the session, such as `--data ./runs`. */
+  /** Flags with which the printed commands find the session, such as `--data ./runs`. */
   readonly flags: readonly string[];
   readonly options: { readonly json?: boolean; readonly apply?: boolean };
   /** Whether the run was stopped before it ended: nothing is applied then. */
   readonly isStopped: boolean;
-  /** Called before anything is applied, so that what changed is known also if that fails. */
+  /** Called before changes are applied, so that they are recorded even if that fails. */
   readonly onChanges: (changes: FileCounts) => Promise<void>;
 }
 
 /**
- * Says what the agents changed and how to take it or leave it; with --apply takes it. Returns what changed if the session has
+ * Prints the changes of the agents and the commands that apply or discard them; with --apply, applies them. Returns counts if the session has
  * to be kept: without changes, or once they are applied, its worktree is removed.
  */
 export async function finishWorkspace(io: Io, run: EndedRun): Promise<FileCounts | undefined> {
@@ -47,7 +47,7 @@ export async function finishWorkspace(io: Io, run: EndedRun): Promise<FileCounts
   const drawing = { paint: detectLook(screen).paint, width: drawingWidth(screen) };
   if (options.apply === true && !isStopped && changes.files_count > 0) {
     const applied = await applyChanges({ api, path }, [], {}).catch((error: unknown) => {
-      // What was not taken is still there.
+      // The changes were not applied and are still in the workspace.
       print(`\n${drawStat(changes, drawing).join('\n')}\n${toCommands(run)}`);
       const conflicts = error instanceof CommandError ? listConflicts(error) : [];
       if (conflicts.length > 0) print(`\n${conflicts.join('\n')}\n`);
@@ -55,7 +55,7 @@ export async function finishWorkspace(io: Io, run: EndedRun): Promise<FileCounts
     });
     print(`\n${describeApplied(screen, applied)}`);
     if (changes.not_recorded_count > 0) {
-      // Removing the worktree would lose them.
+      // Removing the worktree would lose the files that were not recorded.
       const where = nameCopy(changes).replace(/^a /, 'the ');
       print(`Not applied, and kept in ${where}: ${listNotRecorded(changes)}.\n${toCommands(run)}`);
       return kept;
@@ -70,7 +70,7 @@ export async function finishWorkspace(io: Io, run: EndedRun): Promise<FileCounts
   return kept;
 }
 
-/** Of a repository without commits there is a copy that git does not know. */
+/** Names the workspace: a repository without commits has a copy instead of a worktree. */
 function nameCopy({ source }: WorkspaceChanges): string {
   return source.type === 'directory' && source.mode === 'copy' ? 'a copy' : 'a worktree';
 }

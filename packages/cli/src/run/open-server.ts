@@ -47,7 +47,7 @@ export async function openServer(io: Io, options: RunServerOptions, workspace?: 
   const isElsewhere = url !== undefined || (!isLocal && (io.env['FLEETLOOM_URL'] ?? '') !== '');
   if (!isElsewhere) {
     const { data: given } = options;
-    // The changes can be applied after the run, so the data of a run on a directory is kept.
+    // The data of a run on a directory is kept, because its changes can be applied after the run.
     const kept = given ?? (workspace === undefined ? undefined : toRunDirectory(io.env, randomUUID()));
     const directories = workspace === undefined ? [] : [workspace.directory];
     return await startTemporary(io, { ...options, ...(kept === undefined ? {} : { data: kept }) }, directories);
@@ -76,7 +76,7 @@ export async function startTemporary(
       allowUnsandboxedBash: unsandboxedBash,
       // The files of a linked worktree are versioned in the git directory of its repository.
       allowedDirectories: allowedDirectories.flatMap((path) => [path, findCommonDirectory(path) ?? []].flat()),
-      // Only the user of this command reaches the server.
+      // Programs are allowed, because only the user of this command can reach the server.
       claudeCode: toClaudeCode(programs),
       programs: toOtherPrograms(programs, listPrograms()),
       allowedPrivateHosts: allowPrivateHost,
@@ -91,7 +91,7 @@ export async function startTemporary(
         throw error;
       }));
     const connection = { url: server.url, key: secret, isTemporary: true };
-    // Also on a sudden exit, as when the reader of standard output closes the pipe.
+    // The data is also removed on a sudden exit, for example when the reader of standard output closes the pipe.
     const undo = isTemporary ? io.onExit(() => removeAllButWorkspaces(directory)) : () => {};
     return {
       connection,
@@ -112,7 +112,7 @@ export async function startTemporary(
   }
 }
 
-/** Without a key, every user of this machine could use the server during the run. */
+/** Stores the key of a new server. Without a key, every user of this machine could use the server during the run. */
 async function keepKey(directory: string, { firstKey }: FleetloomServer): Promise<string> {
   const { key } = await rememberServer(directory, { url: null, firstKey });
   if (key !== null) return key;

@@ -123,7 +123,7 @@ function drawTitle({ runs, sessionId }: SessionSlots, { glyphs }: Look): Row {
   return { left: [span('fleetloom', 'brand'), span(`  ${facts.join(` ${glyphs.dot} `)}`, 'dim')], right: [] };
 }
 
-/** The first pending approval with its input, up to half of the screen, so that it is not approved unseen. */
+/** The first pending approval with its input, up to half of the screen, so that the call is not approved unseen. */
 function drawAsks(
   io: Io,
   slots: SessionSlots,

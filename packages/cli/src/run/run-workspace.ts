@@ -20,12 +20,12 @@ export interface WorkspaceOptions {
 export interface RunWorkspace {
   readonly directory: string;
   readonly isInPlace: boolean;
-  /** Whether an option asks for it, so that the run must not begin without it. */
+  /** Whether an option requires the directory, so that the run must not begin without it. */
   readonly isRequired: boolean;
   readonly resource: DirectoryResourceParams;
 }
 
-/** What the agents of a run work on: the git repository of the working directory, if there is one. */
+/** Chooses the directory of a run: the git repository of the working directory, or undefined for an empty workspace. */
 export async function chooseWorkspace(
   io: Pick<Io, 'cwd' | 'env' | 'stderr'>,
   options: WorkspaceOptions,
@@ -52,7 +52,7 @@ export async function chooseWorkspace(
     io.stderr.write(`fleetloom: ${problem} The agents begin with an empty workspace.\n  ${fix}\n`);
     return undefined;
   }
-  // Of a repository without commits the agents get a copy of all files.
+  // If the repository has no commits, the agents get a copy of all files anyway.
   const carries = includeUncommitted && (await hasCommits(directory));
   return {
     directory,
@@ -79,7 +79,7 @@ function checkOptions({ inPlace, apply, includeUncommitted, workspace }: Workspa
   throw new UsageError(`${first} and ${second} exclude each other.`, `Omit one of them.`);
 }
 
-/** A bare repository has no files that agents could work on. */
+/** Prints a note for a bare repository, which has no files that agents could work on. */
 function noteBare({ cwd, stderr }: Pick<Io, 'cwd' | 'stderr'>): void {
   if (!['HEAD', 'objects', 'refs'].every((name) => existsSync(join(cwd, name)))) return;
   const fix = 'Add a worktree to it (git worktree add <directory>) and run the task there.';
@@ -101,10 +101,10 @@ function isLoopback(url: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
-/** Whether a repository has changes that are not committed. Nothing in it is written, and no program of it runs. */
+/** Whether a repository has uncommitted changes. Nothing is written to the repository, and no program that it names runs. */
 export async function hasUncommitted(directory: string): Promise<boolean> {
   const status = ['--no-optional-locks', 'status', '--porcelain', '--ignore-submodules=all'];
-  // It only decides about a note, so a failure counts as none.
+  // The result only decides about a note, so a failure counts as no changes.
   return ((await runGit(directory, status)) ?? '') !== '';
 }
 

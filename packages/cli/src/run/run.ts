@@ -34,11 +34,11 @@ export interface RunOptions extends RunServerOptions, WorkspaceOptions {
   json?: boolean;
 }
 
-/** `fleetloom run`: gives a task to an agent, shows the run and prints its result. */
+/** `fleetloom run`: sends a task to an agent, shows the run and prints its result. */
 export async function run(io: Io, task: string | undefined, options: RunOptions): Promise<number> {
   const message = await readTask(io, task);
   const stop = listenForStop(io);
-  // Before the server starts, so that errors in the definitions are reported at once.
+  // Read before the server starts, so that errors in the definitions are reported at once.
   const files = options.agents === undefined ? [] : await readAgents(options.agents);
   const coordinator = options.agents === undefined ? undefined : chooseCoordinator(files, options.agent);
   for (const { file, notes } of files) for (const note of notes) printNote(io, options, `${file}: ${note}`);
@@ -68,7 +68,7 @@ export async function run(io: Io, task: string | undefined, options: RunOptions)
     stop.stop();
     const left = await server.close();
     if (left !== undefined) printNote(io, options, `files written by agents are in ${left}`);
-    // Nothing is left in it that a later command could use.
+    // The data directory of this run is removed if it contains nothing that a later command could use.
     const isOwn = server.data !== undefined && options.data === undefined;
     if (isOwn && (isOver || readRun(server.data) === undefined)) await removeRun(server.data);
   }
@@ -137,7 +137,7 @@ async function runTask(io: Io, options: RunOptions, task: Task): Promise<TaskEnd
   return { code, isKept: changes !== undefined };
 }
 
-/** What later commands need to find the session. */
+/** The flags with which later commands find the session. */
 function toFlags({ url, data }: RunOptions, { isOwn }: RunServer): readonly string[] {
   if (isOwn) return data === undefined ? [] : ['--data', data];
   return url === undefined ? [] : ['--url', url];
@@ -156,7 +156,7 @@ async function readInput(io: Io): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The model of agents that name none. Without one the run is refused: a scripted model would repeat the task as its result. */
+/** The model of agents that do not name one. Without a model the run is rejected: a scripted model would repeat the task as its result. */
 function chooseModel(options: RunOptions, files: readonly AgentFile[], { hasModels }: RunServer): string {
   if (options.model !== undefined) return toModelName(options.model);
   const isUsed = options.agents === undefined ? options.agent === undefined : files.some(({ model }) => model === null);
@@ -167,7 +167,7 @@ function chooseModel(options: RunOptions, files: readonly AgentFile[], { hasMode
   );
 }
 
-/** The named agent of the server, or a definition for this run that may delegate to all of them. */
+/** The named agent of the server, or a definition of an assistant for this run. */
 async function toAgent(
   api: ServerApi,
   named: string | undefined,
@@ -176,7 +176,7 @@ async function toAgent(
 ): Promise<RunRequest['agent']> {
   if (named !== undefined) return { agent: named };
   if (workspace === undefined) return { agent_def: { name: 'assistant', model } };
-  // Without tools it could not read the repository.
+  // Without tools the agent could not read the repository.
   const asks = (await findUnsandboxedPrograms(api, [], model)).size > 0;
   const policy = asks ? { default_config: { permission_policy: { type: 'always_ask' } } } : {};
   return { agent_def: { name: 'assistant', model, tools: [{ type: 'agent_toolset_20260401', ...policy }] } };

@@ -4,7 +4,7 @@ import type { StopRequests } from './follow-run.ts';
 
 /** Collects exit signals and Ctrl-C from the moment it is created. */
 export interface StopListener extends StopRequests {
-  /** Requests a stop, as the signal does. */
+  /** Requests a stop, as if the signal had arrived. */
   request(signal: EndingSignal): void;
   /** Resolves with the first request. */
   whenRequested(): Promise<EndingSignal>;

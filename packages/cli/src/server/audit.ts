@@ -16,7 +16,7 @@ export interface AuditOptions extends ConnectionOptions {
   follow?: boolean;
 }
 
-/** `fleetloom audit`: prints entries as JSON lines; with --verify only what is wrong, and the newest entry. */
+/** `fleetloom audit`: prints entries as JSON lines; with --verify only the problems and the newest entry. */
 export async function audit(io: Io, options: AuditOptions): Promise<number> {
   const anchor = options.anchor === undefined ? undefined : toAnchor(options.anchor);
   const after = toSeq(options.after);

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { limits as serverLimits, SCOPES, type Scope } from '@fleetloom/server';
 import { UsageError } from '../base/usage-error.ts';
 
-/** What limits a new key, as options of `keys create`. */
+/** The options of `keys create` that limit the new key. */
 export interface KeyLimitOptions {
   readonly scope?: readonly string[] | undefined;
   readonly expires?: string | undefined;
@@ -10,7 +10,7 @@ export interface KeyLimitOptions {
   readonly engine?: readonly string[] | undefined;
 }
 
-/** The fields of a key. An option that is left out limits nothing. Throws a usage error. */
+/** The limits of a new key. An absent option limits nothing. Throws a usage error. */
 export function toKeyLimits({ scope, expires, directory, engine }: KeyLimitOptions, now: number) {
   return {
     ...(scope === undefined ? {} : { scopes: toScopes(splitList(scope)) }),
@@ -27,7 +27,7 @@ export function toKeyLimits({ scope, expires, directory, engine }: KeyLimitOptio
   };
 }
 
-/** How long an old secret works; undefined where the server decides. */
+/** How long an old secret stays valid; undefined if the server decides. */
 export function toOverlapMs(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const ms = text === '0' ? 0 : toMs(text);
@@ -56,7 +56,7 @@ function toExpiry(text: string, now: number): number {
   );
 }
 
-/** A day ends at its end in UTC. Without a time zone the text would mean another moment on each machine. */
+/** Parses a date, which means the end of that day in UTC, or a time with its time zone. Without one, the time would depend on the machine. */
 function toTime(text: string): number {
   if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return Date.parse(`${text}T00:00:00Z`) + DAY_MS;
   return /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/.test(text)
@@ -71,7 +71,7 @@ function toMs(text: string): number | undefined {
 
 const DAY_MS = 86_400_000;
 const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: DAY_MS };
-/** The last moment that a time in JavaScript can be. */
+/** The last moment of a JavaScript Date. */
 const TIME_MS_MAX = 8.64e15;
 
 function splitList(values: readonly string[]): readonly string[] {

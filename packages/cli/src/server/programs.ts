@@ -4,11 +4,11 @@ import { parseAcp } from './parse-acp.ts';
 
 /** Options about program engines: external agent programs that run whole sessions. */
 export interface ProgramOptions {
-  /** Names of the workspaces whose agents may use them. False: none, even where there is a default. */
+  /** Names of the workspaces whose agents may use programs. False for none, even where workspaces are allowed by default. */
   programs?: string[] | boolean;
-  /** Names of environment variables that are passed to them. */
+  /** Names of environment variables that are passed to programs. */
   programEnv?: string[];
-  /** They run without a sandbox. */
+  /** Programs run without a sandbox. */
   unsandboxedPrograms?: boolean;
   /** The Claude Code executable: a path, or a name on PATH. */
   claude?: string;
@@ -24,7 +24,7 @@ export interface ProgramOptions {
   acp?: string[];
   /** ACP agents use the operator's home directory and login. */
   acpLogin?: boolean;
-  /** With its own login: the endpoint of its model requests, instead of `ANTHROPIC_BASE_URL`. */
+  /** The endpoint of model requests of Claude Code with its own login, instead of `ANTHROPIC_BASE_URL`. */
   modelBaseUrl?: string;
 }
 

@@ -31,7 +31,7 @@ export interface ServeOptions extends ProgramOptions, TlsOptions {
   data?: string;
   scripts?: string;
   modelBaseUrl?: string;
-  /** No API key is required. Only on loopback. */
+  /** Whether requests need no API key. Only on loopback. */
   open?: boolean;
   unsandboxedBash?: boolean;
   /** Private hosts that agents may reach, as `host` or `host:port`. */
@@ -40,15 +40,15 @@ export interface ServeOptions extends ProgramOptions, TlsOptions {
   allowDirectory?: string[];
   /** Hosts besides github.com that sessions may clone from. */
   gitHost?: string[];
-  /** Which pushes of agents reach git hosts. */
+  /** Which git pushes of agents are allowed. */
   gitPush?: 'none' | 'no-delete' | 'all';
-  /** What commands reach through the egress proxy. */
+  /** Which hosts commands can reach through the egress proxy. */
   bashNetwork?: 'none' | 'limited' | 'open';
-  /** Holds web_fetch to the hosts of environments. */
+  /** Restricts web_fetch to the hosts of environments. */
   strictNetwork?: boolean;
   /** Registries that environments may open. */
   packageHost?: string[];
-  /** File with certificates of further authorities. */
+  /** File with certificates of additional authorities. */
   egressCa?: string;
   /** Largest file whose changes are recorded, in megabytes. */
   snapshotFileMb?: number;
@@ -68,14 +68,14 @@ export interface ServeOptions extends ProgramOptions, TlsOptions {
   databaseTls?: DatabaseTls;
   /** File with the OpenID providers at which people sign in. */
   oidcConfig?: string;
-  /** Where entries of the audit log are written beside the database. */
+  /** Where entries of the audit log are written, in addition to the database. */
   audit?: 'stdout';
   auditSyslog?: string;
   keepAudit?: KeepAudit;
   /** Directory for workspaces that every node can access. */
   sharedWorkspaces?: string;
   maxSessions?: number;
-  /** How long sessions wait for the node that has their workspace, in seconds. */
+  /** How long sessions wait for the node with their workspace, in seconds. */
   workspaceWait?: number;
   /** Accepted values of the Host header. */
   allowHost?: string[];
@@ -92,7 +92,7 @@ export interface ServeOptions extends ProgramOptions, TlsOptions {
 
 /** `fleetloom serve`: runs the server in this process until a signal arrives. */
 export async function serve(io: Io, options: ServeOptions): Promise<number> {
-  // With certificates SIGHUP reads them again, as other servers do.
+  // With certificates, SIGHUP reloads them and does not stop the server, as in other servers.
   const stopped = waitForSignal(io, options.tlsCert === undefined ? undefined : ['SIGINT', 'SIGTERM']);
   const dataDirectory = toDataDirectory(io.env, options.data);
   const server = await startServerHere(io, options, dataDirectory);
@@ -120,7 +120,7 @@ function reloadTls(io: Io, server: Server): void {
   );
 }
 
-/** Only a server that shares a database has other nodes to which a load balancer can send its requests. */
+/** How long to drain. By default only with a shared database, because then a load balancer can send requests to other nodes. */
 function toDrainSeconds(io: Io, options: ServeOptions): number {
   const isShared = toDatabase(options, io.env['FLEETLOOM_DATABASE']) !== undefined;
   return options.drainSeconds ?? (isShared ? limits.drainSecondsShared : 0);
@@ -192,7 +192,7 @@ export async function startServerHere(io: Io, options: ServeOptions, dataDirecto
         ? {}
         : { rateLimit: { perSecond: options.rateLimit, burst: options.rateLimit } }),
       log,
-      // In the form of the request log, so that one parser reads all of standard error.
+      // Problems have the format of the request log, so that one parser can read all of standard error.
       onProblem: (problem) => log.onError(problem, ''),
       ...toModels(env, options.modelBaseUrl),
     });

@@ -4,13 +4,13 @@ import { ChainCheck, type ChainEnd } from '@fleetloom/server';
 /** A page of `GET /v1/fleet/audit`. */
 export interface AuditPage {
   readonly data: readonly FleetAuditEntry[];
-  /** The last entry that retention has removed, and the newest one, as the log knows them. */
+  /** The last entry that retention has removed, and the newest entry, as the log records them. */
   readonly start: ChainEnd;
   readonly head: ChainEnd;
   readonly next_after: number | null;
 }
 
-/** What is wrong with a log, in one sentence each, and its newest entry. */
+/** The problems of a log, one sentence each, and its newest entry. */
 export interface AuditFindings {
   readonly problems: readonly string[];
   readonly head: ChainEnd;
@@ -35,7 +35,7 @@ export async function verifyAudit(
     if (page.next_after === null) break;
     page = await readPage(page.next_after);
   }
-  // The newest one may have come while the log was read.
+  // The head of the last page, because entries may have been appended while the log was read.
   const { head } = page;
   const end = describeChainEnd(check.last ?? start, head);
   if (end !== undefined) problems.push(end);

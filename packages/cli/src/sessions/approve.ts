@@ -95,7 +95,7 @@ function refuseQuestion(session: string, { results }: OpenCalls, id: string): vo
   throw new UsageError(`${cleanLine(id)} is a ${kind}, not an approval.`, fix);
 }
 
-/** The reason from the server with a fix: continue after a withdrawn approval, else the pending calls. */
+/** The server's error with advice: continue after a withdrawn approval, else a list of the pending calls. */
 function toRefusal(session: string, { approvals }: OpenCalls, error: unknown): unknown {
   if (!(error instanceof CommandError) || error.exitCode !== exitCode.refused) return error;
   const message = error.message.replace(/^events\[\d+\]: /, '');

@@ -1,7 +1,7 @@
 import type { FleetSession } from '@fleetloom/protocol/fleet';
 
 /**
- * For each of these sessions a short id that no other one of them begins with: sessions that were created in the same millisecond
+ * For each session a short id that is not a prefix of another listed session: sessions that were created in the same millisecond
  * have equal beginnings, and a command would reject them as ambiguous.
  */
 export function toDistinctIds(sessions: readonly Pick<FleetSession, 'id' | 'short_id'>[]): ReadonlyMap<string, string> {

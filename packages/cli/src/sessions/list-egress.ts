@@ -28,7 +28,7 @@ interface EgressConnection {
   readonly count: number | null;
 }
 
-/** `fleetloom egress`: one row for each connection, the newest first. */
+/** `fleetloom egress`: prints one row for each connection, the newest first. */
 export async function listEgress(io: Io, session: string, options: EgressOptions): Promise<number> {
   const api = createServerApi(toConnection(io.env, options));
   const path = `/v1/sessions/${encodeURIComponent(session)}/egress`;
@@ -38,7 +38,7 @@ export async function listEgress(io: Io, session: string, options: EgressOptions
     if (options.refused === true && connection.outcome !== 'refused') continue;
     if (options.json === true) await writeText(io.stdout, `${toJsonText(io.stdout, connection)}\n`);
     if (connection.outcome === 'closed') closed.add(connection.id);
-    // Its end, which is newer, has a row already.
+    // A closed connection already has a row from its newer `closed` entry.
     if (connection.outcome !== 'opened' || !closed.has(connection.id)) rows.push(toRow(connection));
   }
   if (options.json === true) return exitCode.ok;

@@ -11,7 +11,7 @@ import { toDistinctIds } from './distinct-ids.ts';
 
 /**
  * Prints the ids that begin with a word, one per line with a description behind a tab, as completion scripts read them. Prints nothing
- * where there is no server: a shell that completes a word must not show errors.
+ * without a server: a shell that completes a word must not show errors.
  */
 export async function listIds(io: Io, kind: string, word: string, options: ConnectionOptions): Promise<number> {
   const found = await readIds(io, kind, word, options).catch(() => []);
@@ -43,5 +43,5 @@ async function readIds(io: Io, kind: string, word: string, options: ConnectionOp
     .filter(({ id }) => id.startsWith(word));
 }
 
-/** Shells expand other characters. */
+/** Ids with only these characters are printed, because shells expand others. */
 const PLAIN = /^[A-Za-z0-9_]+$/;

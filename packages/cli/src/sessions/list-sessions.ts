@@ -42,7 +42,7 @@ export async function listSessions(io: Io, options: SessionsOptions): Promise<nu
   for await (const page of readPages(api, options)) {
     last = page;
     for (const session of page.data) {
-      // One by one: a list may be long, and its reader may close the pipe.
+      // Written one by one, because a list may be long and its reader may close the pipe.
       if (options.json === true) await writeText(io.stdout, `${toJsonText(io.stdout, session)}\n`);
       else found.push(session);
     }

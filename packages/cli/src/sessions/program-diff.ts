@@ -21,7 +21,7 @@ interface FileDiff {
   readonly patch: string | null;
 }
 
-/** `fleetloom program diff`: one line for each file, with its hunks below it. */
+/** `fleetloom program diff`: prints one line for each file, with its hunks below it. */
 export async function programDiff(io: Io, session: string, options: ProgramOutputOptions): Promise<number> {
   const api = createServerApi(toConnection(io.env, options));
   const diff = await api.get<ProgramDiff>(`/v1/sessions/${encodeURIComponent(session)}/program/diff`);

@@ -29,7 +29,7 @@ interface ProgramUsage {
   }[];
 }
 
-/** `fleetloom program usage`: one row for each model, and one for each limit of the plan. */
+/** `fleetloom program usage`: prints one row for each model, and one for each limit of the plan. */
 export async function programUsage(io: Io, session: string, options: ProgramOutputOptions): Promise<number> {
   const api = createServerApi(toConnection(io.env, options));
   const usage = await api.get<ProgramUsage>(`/v1/sessions/${encodeURIComponent(session)}/program/usage`);

@@ -95,7 +95,7 @@ function toCells({ id, text, agent_name: name, scope, created_by: by, created_at
   return [id, text, name ?? agent, place, by, formatAge(nowMs - Date.parse(at))];
 }
 
-/** A session or an agent: a rule without either would hold for everything. */
+/** The session or agent of a rule. Without one, the rule would apply to every session. */
 async function toScope(api: ServerApi, session: string | undefined, agent: string | undefined): Promise<RuleScope> {
   if ((session === undefined) === (agent === undefined)) {
     throw new UsageError('A rule holds for one session or one agent.', 'Pass a session id, or --agent with a name.');

@@ -23,7 +23,7 @@ export async function openDashboard(io: Io, options: OpenOptions): Promise<numbe
   return await printLink(io, options, connection, await makeLink(connection, role));
 }
 
-/** A login link of the server that runs on a data directory; undefined if none does. */
+/** A login link of the server that runs on a data directory; undefined if no server does. */
 export async function findRunning(
   dataDirectory: string,
 ): Promise<{ readonly connection: Connection; readonly link: string } | undefined> {
@@ -33,12 +33,12 @@ export async function findRunning(
   try {
     return { connection, link: await makeLink(connection) };
   } catch {
-    // Not running, or another server on the same port: what starts next reports what is wrong.
+    // The server is not running, or another server uses its port. The start that follows reports the problem.
     return undefined;
   }
 }
 
-/** Prints a login link, and opens it in the browser unless that is switched off. */
+/** Prints a login link, and opens it in the browser unless an option prevents that. */
 export async function printLink(io: Io, options: OpenOptions, { url }: Connection, link: string): Promise<number> {
   if (options.json === true) await writeText(io.stdout, `${JSON.stringify({ url, dashboard: link })}\n`);
   else await writeText(io.stdout, `${link}\n`);

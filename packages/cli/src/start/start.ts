@@ -81,7 +81,7 @@ export async function start(io: Io, given: StartOptions): Promise<number> {
   return ended.signal === 'SIGHUP' ? exitCode.SIGHUP : exitCode.ok;
 }
 
-/** Its agents play scripts: with a key or a login, their programs would send the scripts to a real model, which costs money. */
+/** Rejects the demo `mixed` with a key or a login: its agents play scripts, which their programs would send to a real model at a cost. */
 function checkMixed({ env }: Io, { demo, model, claudeLogin, codexLogin, modelBaseUrl }: StartOptions): void {
   if (demo !== 'mixed') return;
   const isReal = model !== undefined || modelBaseUrl !== undefined || claudeLogin === true || codexLogin === true;
@@ -95,7 +95,7 @@ function checkMixed({ env }: Io, { demo, model, claudeLogin, codexLogin, modelBa
 
 const KEYS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL', 'OPENAI_API_KEY'];
 
-/** With a demo the dashboard opens at the fleet, which shows what its agents do; otherwise at the list of sessions. */
+/** The link to open: with a demo to the fleet page, which shows the agents at work; otherwise to the list of sessions. */
 function toStartLink(link: string, hasDemo: boolean): string {
   if (!hasDemo) return link;
   const url = new URL(link);
@@ -110,14 +110,14 @@ function findOwnRepository(io: Io): readonly string[] {
   return top === undefined ? [] : [top];
 }
 
-/** Requested, or the server has never had a session. */
+/** Whether to run the demo: if it is requested, or if the server has never had a session. */
 async function isDemoWanted(api: ServerApi, { demo }: StartOptions): Promise<boolean> {
   if (demo !== undefined) return demo !== false;
   const first = await api.list('/v1/sessions', { limit: 1, include_archived: 'true' }).next();
   return first.done === true;
 }
 
-/** A configured API key alone must not cost money: only --model runs the demo on a real model. */
+/** The model of the demo. Only --model selects a real model, because a configured API key alone must not cost money. */
 function toDemoModel(io: Io, { model }: StartOptions): string | undefined {
   if (model === undefined) return undefined;
   return model === '' ? DEFAULT_MODEL : toModelName(model);

@@ -54,7 +54,7 @@ interface Player {
   now: () => number;
 }
 
-/** `slower` is the factor by which pauses are longer than in the recording; 0 means no pauses. */
+/** Creates the player. `slower` is the factor by which pauses are longer than in the recording; 0 means no pauses. */
 function createPlayer(io: Io, { lines, arrivalMs }: Recording, slower: number): Player {
   const firstMs = arrivalMs[0] ?? 0;
   const startedAtMs = io.timers.now();

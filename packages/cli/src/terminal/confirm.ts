@@ -1,7 +1,7 @@
 import type { Io } from '../base/io.ts';
 import { UsageError } from '../base/usage-error.ts';
 
-/** Asks a question on the terminal; any answer but `y` is no. Without a terminal it is an error that names --yes. */
+/** Asks a question on the terminal; any answer except `y` means no. Without a terminal, throws an error that names --yes. */
 export async function confirm(io: Io, question: string): Promise<boolean> {
   io.stderr.write(`${question} [y/N] `);
   const answer = await new Promise<string | undefined>((resolve) => {

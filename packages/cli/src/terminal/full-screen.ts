@@ -5,7 +5,7 @@ import { limits } from '../base/limits.ts';
 export type DrawScreen = (columns: number, rows: number) => string[];
 
 /**
- * A full-screen view on the alternate screen, which is left again however the process exits (SPEC Y22). Only changed lines
+ * A full-screen view on the alternate screen. The first screen is restored however the process exits (SPEC Y22). Only changed lines
  * are written, at most 20 times per second, in one write.
  */
 export class FullScreen {

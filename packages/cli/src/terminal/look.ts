@@ -4,7 +4,7 @@ import { type ColourDepth, createPaint, type Paint } from './palette.ts';
 
 /** The capabilities of the terminal. */
 export interface Look {
-  /** The cursor can be moved: live drawing is possible. */
+  /** Whether the cursor can be moved, so that live drawing is possible. */
   live: boolean;
   unicode: boolean;
   glyphs: Glyphs;

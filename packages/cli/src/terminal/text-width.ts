@@ -30,11 +30,11 @@ export function wrapText(text: string, width: number, linesMax = Number.POSITIVE
   return lines;
 }
 
-/** Always one column each: Latin, Greek, Cyrillic, punctuation, arrows, lines, and the marks of the tree. */
+/** Characters that always take one column: Latin, Greek, Cyrillic, punctuation, arrows, lines, and the marks of the tree. */
 export const NARROW =
   /^[\x20-\x7e\xa1-\xac\xae-\u02ff\u0391-\u03a1\u03a3-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u203b\u203d-\u2048\u204a-\u205e\u2190-\u21ff\u2234\u2500-\u257f\u25a0-\u25fc\u2713\u2717\u2801-\u28ff]*$/;
 
-/** A longer text is cut from its start without measuring all of it. */
+/** Characters up to which a text is measured as a whole. A longer text is measured from its start until the width is used. */
 const MEASURED_WHOLE_MAX = 1_000;
 
 let measure = (text: string): number => Array.from(text).length;

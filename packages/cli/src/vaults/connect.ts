@@ -22,7 +22,7 @@ export interface ConnectOptions extends ConnectionOptions {
   json?: boolean;
 }
 
-/** `fleetloom vaults connect`: prints the address where the user consents, and waits for what comes of it. */
+/** `fleetloom vaults connect`: prints the URL at which the user consents, and waits until the flow has ended. */
 export async function connectServer(io: Io, vault: string, url: string, options: ConnectOptions): Promise<number> {
   const { name, clientId, clientSecret, scope } = options;
   const body = {
@@ -33,7 +33,7 @@ export async function connectServer(io: Io, vault: string, url: string, options:
     ...(scope === undefined ? {} : { scope }),
   };
   const path = `${toPath(vault)}/oauth_flows`;
-  // The server asks several others before it answers.
+  // A longer time limit, because the server sends several requests to other servers before it responds.
   const patient = createServerApi(toConnection(io.env, options), limits.connectBeginMs, () => io.timers.now());
   const started = await patient.post<FleetOAuthFlowStarted>(path, body);
   const { id, authorization_url: address } = started;
@@ -54,7 +54,7 @@ export async function connectServer(io: Io, vault: string, url: string, options:
 
 type EndedFlow = Exclude<FleetOAuthFlow, { status: 'pending' }>;
 
-/** The server ends a flow that takes too long, so that this ends as well. */
+/** Polls until the flow has ended. The server ends a flow that takes too long, so this wait is bounded. */
 async function waitForEnd(io: Io, path: string, options: ConnectionOptions): Promise<EndedFlow> {
   const api = openApi(io, options);
   for (;;) {

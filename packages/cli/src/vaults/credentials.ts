@@ -73,7 +73,7 @@ export async function rotateCredential(
   return exitCode.ok;
 }
 
-/** `fleetloom credentials validate`: 1 unless the MCP server accepts the token. */
+/** `fleetloom credentials validate`: exits with 1 unless the MCP server accepts the token. */
 export async function validateCredential(
   io: Io,
   vault: string,

@@ -3,7 +3,7 @@ import { limits } from '../base/limits.ts';
 import { type ConnectionOptions, toConnection } from '../connection/connection.ts';
 import { createServerApi, type ServerApi } from '../connection/server-api.ts';
 
-/** The server that a command about vaults talks to. */
+/** The server of a command about vaults. */
 export function openApi(io: Io, options: ConnectionOptions): ServerApi {
   return createServerApi(toConnection(io.env, options), limits.callMs, () => io.timers.now());
 }

@@ -5,8 +5,8 @@ import { limits } from '../base/limits.ts';
 import { UsageError } from '../base/usage-error.ts';
 
 /**
- * Reads a secret from a prompt that shows nothing, or from standard input without the line break at its end. Never from an
- * argument, which the history of a shell and other users of the machine can see.
+ * Reads a secret from a prompt without echo, or from standard input without the trailing line break. Never from an
+ * argument, which would be visible in the shell history and to other users of the machine.
  */
 export async function readSecret(io: Io, prompt: string): Promise<string> {
   const secret = io.stdin.isTTY === true ? await readKeys(io, prompt) : await readAll(io);
@@ -29,7 +29,7 @@ async function readAll({ stdin }: Io): Promise<string> {
     .replace(/\r?\n$/, '');
 }
 
-/** Control characters end it or are left out; what is pasted counts as typed. */
+/** Reads a typed or pasted secret. Control characters end or edit it, or are ignored. */
 async function readKeys(io: Io, prompt: string): Promise<string> {
   io.stderr.write(`${prompt}: `);
   let close: (() => void) | undefined;

@@ -18,8 +18,8 @@ import { type ListAction, SessionList } from './session-list.ts';
 export type Choice = { readonly sessionId: string } | { readonly left: 'quit' | EndingSignal };
 
 /**
- * Lets the user choose a session from the list of all sessions, which stays current. `list` keeps what is selected and searched when
- * the user comes back to it. Without a keyboard, takes the newest running session.
+ * Lets the user choose a session from the list of all sessions, which stays current. `list` keeps the selection and the search until
+ * the user returns to it. Without a keyboard, takes the newest running session.
  */
 export async function chooseSession(
   io: Io,
@@ -33,7 +33,7 @@ export async function chooseSession(
   return await chooseFrom(io, api, list);
 }
 
-/** The newest running session may be older than many that are done. */
+/** The newest session at work, else the newest one. A running session may be older than many ended sessions. */
 async function findNewest(api: ServerApi): Promise<FleetSession> {
   const read = async (status?: readonly string[]) =>
     (await api.get<FleetSessionList>('/v1/fleet/sessions', { sort: 'created', limit: 1, status })).data[0];
@@ -89,7 +89,7 @@ async function chooseFrom(io: Io, api: ServerApi, list: SessionList): Promise<Ch
       list.notice = `No session matches "${cleanLine(text)}".`;
       screen.update();
     };
-    // Before the alternate screen: a signal in between would leave the terminal on it.
+    // Registered before the alternate screen is entered: a signal in between would leave the terminal on it.
     const undoSignals = onEndingSignal(io, (signal) => end({ left: signal }));
     screen.start();
     const keys = new KeyReader(io, (key) => act(list.take(key)));
@@ -117,7 +117,7 @@ async function findFirst(api: ServerApi, text: string): Promise<FleetSession | u
   return (await api.get<FleetSessionList>('/v1/fleet/sessions', query)).data[0];
 }
 
-/** Ages and stalls follow the clock. */
+/** Redraws as time passes, because the list shows ages and stalls. */
 function tick(io: Io, screen: FullScreen): () => void {
   let cancel = () => {};
   const next = () => {

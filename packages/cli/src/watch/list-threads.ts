@@ -38,7 +38,7 @@ export async function listThreads(io: Io, session: string, options: ThreadsOptio
   return exitCode.ok;
 }
 
-/** States and numbers as `watch` and the dashboard show them: the wire calls a thread idle that waits for a person or has failed. */
+/** States and numbers of threads as `watch` and the dashboard show them: on the wire, a waiting or failed thread is idle. */
 function toStates({ model, nowMs }: { readonly model: WatchModel; readonly nowMs: number }) {
   const pending = model.pendingCalls(nowMs);
   const shown = new Map(

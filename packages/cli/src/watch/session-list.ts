@@ -14,23 +14,23 @@ import type { Style } from '../terminal/palette.ts';
 import { type Row, span } from '../terminal/row.ts';
 import { describeCounts } from '../fleet/describe-counts.ts';
 
-/** What a key in the list of sessions asks for. */
+/** The action that a key in the list of sessions requests. */
 export type ListAction =
   | { readonly type: 'open'; readonly sessionId: string }
-  /** The server searches and sorts, and the answer replaces the list. */
+  /** Requests the list again with the current search and order; the response replaces the list. */
   | { readonly type: 'search' }
-  /** A session by a word of its name or the beginning of its id. */
+  /** Opens a session by a word of its name or the beginning of its id. */
   | { readonly type: 'jump'; readonly text: string }
   | { readonly type: 'quit'; readonly isInterrupt: boolean };
 
 /** All sessions of the server as a numbered list. The server filters and counts; a selected session stays selected. */
 export class SessionList {
   page: FleetSessionList | undefined;
-  /** What the server searches for. */
+  /** The search text, which is sent to the server. */
   query = '';
-  /** Sessions that need a person first, instead of the newest activity. */
+  /** Whether sessions that need a person come first, instead of the newest activity. */
   isByAttention = false;
-  /** Shown in place of the keys, until the next key. */
+  /** A text that is shown instead of the available keys until the next key press. */
   notice = '';
   #selectedId: string | undefined;
   #prompt: { readonly type: 'search' | 'jump'; text: string } | undefined;

@@ -18,7 +18,7 @@ import { loadReplay } from './data/load-replay.ts';
 import { WatchModel } from './state/watch-model.ts';
 
 export interface WatchScreenOptions {
-  /** Exit when every thread is idle. */
+  /** Whether to exit when every thread is idle. */
   readonly untilIdle: boolean;
   /** Whether Esc leads back to a list of sessions. */
   readonly canGoBack?: boolean;
@@ -64,7 +64,7 @@ export async function watchScreen(
     closeKeyboard = io.openKeyboard(onKeys);
   };
 
-  // Before the alternate screen: a signal in between would leave the terminal on it.
+  // Registered before the alternate screen is entered: a signal in between would leave the terminal on it.
   const undoSignals = onEndingSignal(io, (signal) => finish(exitCode[signal]));
   screen.start();
   closeKeyboard = io.openKeyboard(onKeys);

@@ -70,7 +70,7 @@ async function print(io: Io, api: ServerApi, session: string, options: WatchOpti
   return signal === undefined ? toExitCode(slots) : exitCode[signal];
 }
 
-/** The outcome counts only with --until: a user who quits has not seen the end. */
+/** The exit code of the newest run. It counts only with --until, because a user who quits has not seen the end. */
 function toExitCode({ runs }: SessionSlots): number {
   const state = runs.at(-1)?.state;
   return state === 'failed' || state === 'lost' ? exitCode.failed : exitCode.ok;
@@ -88,7 +88,7 @@ async function printOnce(io: Io, api: ServerApi, session: string): Promise<numbe
   return worstState(found.model, found.nowMs);
 }
 
-/** A session as it is now, and the server's time; or the signal that ended the reading. */
+/** Reads the current state of a session and the server's time; returns the signal if one ended the reading. */
 export async function readPresent(
   io: Io,
   api: ServerApi,
@@ -108,7 +108,7 @@ export async function readPresent(
   return { model, nowMs };
 }
 
-/** Returns the signal that ended it, if any. */
+/** Follows a session. Returns the signal that ended it, if any. */
 async function follow(
   io: Io,
   api: ServerApi,

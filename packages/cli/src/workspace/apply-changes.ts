@@ -13,7 +13,7 @@ export interface ApplyRequest {
   at?: string;
 }
 
-/** Applies changes, all of them or those of some paths. */
+/** Applies the changes of a session, all of them or only at some paths. */
 export async function applyChanges(
   { api, path }: { readonly api: ServerApi; readonly path: string },
   paths: readonly string[],
@@ -30,7 +30,7 @@ export async function applyChanges(
   });
 }
 
-/** What was applied, for people. */
+/** A text about the applied changes. */
 export function describeApplied(io: Pick<Io, 'stdout' | 'env' | 'platform'>, applied: ChangesApplied): string {
   const { directory, branch, commit, dry_run: isDryRun, files_count: count } = applied;
   const target = branch === null ? cleanLine(directory) : `the branch ${cleanLine(branch)}`;

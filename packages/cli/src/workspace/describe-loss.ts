@@ -5,7 +5,7 @@ import { toStderrIo } from '../base/stderr-io.ts';
 import { detectLook, drawingWidth } from '../terminal/look.ts';
 import { drawStat } from './draw-stat.ts';
 
-/** What is lost with a workspace: its directory, its branch, its changes, worktrees of threads, and the files that no snapshot has. */
+/** Lists what is lost with a workspace: its directory, branch and changes, worktrees of threads, and files that no snapshot contains. */
 export function describeLoss(io: Io, lost: ChangesDiscarded): string {
   const { directory, branch, not_recorded: gone, not_recorded_count: count, worktrees = [] } = lost;
   const drawing = { paint: detectLook(toStderrIo(io)).paint, width: drawingWidth(toStderrIo(io)) };

@@ -46,7 +46,7 @@ function drawLines({ added, removed }: WorkspaceFile, scale: number, paint: Pain
   return `${String(added + removed).padStart(4)} ${bars}`.trimEnd();
 }
 
-/** The end of a path says most. */
+/** Cuts a path at its start, because its end is the most informative part. */
 function fit(name: string, width: number): string {
   return name.length <= width ? name.padEnd(width) : `…${name.slice(name.length - width + 1)}`;
 }

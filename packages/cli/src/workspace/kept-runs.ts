@@ -5,7 +5,7 @@ import type { FileCounts } from '@fleetloom/protocol/fleet';
 import { toDataDirectory } from '../connection/data-directory.ts';
 import type { Io } from '../base/io.ts';
 
-/** A data directory of a run on a repository, kept so that its changes can be taken or left later. */
+/** A run on a repository whose data directory is kept, so that its changes can be applied or discarded later. */
 export interface KeptRun {
   /** The data directory. */
   readonly data: string;
@@ -13,7 +13,7 @@ export interface KeptRun {
   readonly sessions: readonly string[];
   /** The directories that its server allows. */
   readonly directories: readonly string[];
-  /** What is known of these sessions. */
+  /** The records of these sessions. Runs of earlier versions have none. */
   readonly details: readonly KeptSession[];
 }
 
@@ -25,20 +25,20 @@ export interface KeptSession {
   readonly task: string;
   /** Milliseconds since 1970. */
   readonly startedAt: number;
-  /** The process that runs it. Undefined for a run of an earlier version. */
+  /** The id of the process that runs the session. Undefined for a run of an earlier version. */
   readonly processId?: number | undefined;
   /** The URL of its server while it runs. */
   readonly url?: string | undefined;
-  /** What it changed. Undefined: it has not ended yet, or was killed. */
+  /** The counts of changed files and lines. Undefined if the run has not ended or was killed. */
   readonly changes?: FileCounts | undefined;
 }
 
-/** A data directory of its own for each run: two runs at the same time have a server each. */
+/** The data directory of one run. Runs do not share a directory, because concurrent runs have a server each. */
 export function toRunDirectory(env: Io['env'], id: string): string {
   return join(toDataDirectory(env), RUNS, id);
 }
 
-/** Writes down what a session of a data directory works on; again when it has ended. */
+/** Writes the record of a session to the data directory of its run, when the run starts and again when it has ended. */
 export async function keepRun(data: string, session: KeptSession): Promise<void> {
   const known = readRun(data);
   const others = (known?.details ?? []).filter(({ id }) => id !== session.id);
@@ -52,10 +52,10 @@ export async function keepRun(data: string, session: KeptSession): Promise<void>
   await rename(join(data, `${FILE}.new`), join(data, FILE));
 }
 
-/** The run of a data directory; undefined if it has none. */
+/** The run of a data directory; undefined if the directory has no record of a run. */
 export function readRun(data: string): KeptRun | undefined {
   try {
-    // Only `keepRun` writes it. A run of an earlier version has no details.
+    // Only `keepRun` writes the file. A run of an earlier version has no details.
     const run = JSON.parse(readFileSync(join(data, FILE), 'utf8')) as Omit<KeptRun, 'data' | 'details'> &
       Partial<Pick<KeptRun, 'details'>>;
     return { data, sessions: run.sessions, directories: run.directories, details: run.details ?? [] };
@@ -76,7 +76,7 @@ export function findRun(
   return undefined;
 }
 
-/** The session of a run with this id, or with an id that ends with it. */
+/** The session of a run by its id or the end of its id. */
 export function findSession({ sessions }: KeptRun, session: string): string | undefined {
   return sessions.find((id) => id === session || (session.length >= SHORT_CHARS_MIN && id.endsWith(session)));
 }
@@ -93,7 +93,7 @@ export async function removeRun(data: string): Promise<void> {
   await rm(data, { recursive: true, force: true });
 }
 
-/** Whether a data directory was made for a run alone, and not named by the user. */
+/** Whether a data directory was created for a single run, and not named by the user. */
 export function isOwnDirectory(env: Io['env'], data: string): boolean {
   return dirname(data) === join(toDataDirectory(env), RUNS);
 }
@@ -102,7 +102,7 @@ function listRuns(env: Io['env']): KeptRun[] {
   return listRunDirectories(env).flatMap((directory) => readRun(directory) ?? []);
 }
 
-/** The data directories of runs, also of those that were killed before they were written down. */
+/** The data directories of all runs, also of runs that were killed before their record was written. */
 export function listRunDirectories(env: Io['env']): readonly string[] {
   const directory = join(toDataDirectory(env), RUNS);
   try {
@@ -125,7 +125,7 @@ function isAlive(processId: number): boolean {
   try {
     return process.kill(processId, 0);
   } catch (error) {
-    // It exists, and belongs to another user.
+    // EPERM: the process exists and belongs to another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

@@ -3,9 +3,9 @@ import { CommandError } from '../base/command-error.ts';
 import type { Io } from '../base/io.ts';
 import { writeText } from '../base/write-text.ts';
 
-/** One line for each file that an error lists as a conflict, with the reason in words. None for other errors. */
+/** One line for each file that an error lists as a conflict, with the reason in words. Empty for other errors. */
 export function listConflicts({ details }: CommandError): readonly string[] {
-  // The contract of our own server. A server of an earlier version sends no words.
+  // The cast relies on the contract of the Fleetloom server. Earlier versions of the server do not send `text`.
   const { files = [], files_count: count = files.length } = details as {
     readonly files?: readonly { readonly path: string; readonly text?: string }[];
     readonly files_count?: number;

@@ -1,8 +1,8 @@
 import { cleanText } from '@fleetloom/protocol/text';
 
 /**
- * A path on one line. As git prints it, a name with control characters or quotation marks is quoted: `"a\\nb"`. Other
- * characters that a terminal would act on are removed.
+ * A path on one line. As in git, a name with control characters or quotation marks is quoted: `"a\\nb"`. Other
+ * characters that a terminal would interpret are removed.
  */
 export function quotePath(path: string): string {
   if (!SPECIAL.test(path)) return cleanText(path);

@@ -9,8 +9,8 @@ import { createServerApi } from '../connection/server-api.ts';
 import { findRun } from './kept-runs.ts';
 
 /**
- * The id of the session that a user named by the beginning of its id. A whole id, and a text that begins no id of the server, are
- * returned as they are: the command that uses it reports what is wrong with it.
+ * The id of the session that a user named by the beginning of its id. A whole id, and a text that is not the beginning of an id, are
+ * returned unchanged: the command that uses the text reports the problem.
  */
 export async function resolveSession(io: Io, typed: string, options: ConnectionOptions): Promise<string> {
   if (isSessionId(typed) || toIdPrefix(typed) === undefined) return typed;
@@ -33,8 +33,8 @@ export async function resolveSession(io: Io, typed: string, options: ConnectionO
 }
 
 /**
- * A server of an older version has no such route, and knows whole ids only. Without a server the text may be the path of a command
- * that works on the last run; a command that needs the server reports its absence.
+ * Ignores two errors. An older server lacks the route and accepts whole ids only. Without a server, the text may be a path argument of a command
+ * about the last run; a command that needs the server reports that there is none.
  */
 function ifUnanswered(error: unknown): undefined {
   const isExpected = error instanceof CommandError && UNANSWERED.has(error.exitCode);

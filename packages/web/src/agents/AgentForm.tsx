@@ -10,7 +10,7 @@ import { askForAll } from './tool-policies.ts';
 import { ToolPolicies } from './ToolPolicies.tsx';
 
 interface AgentFormProps {
-  /** The agent to edit. Undefined: create one. */
+  /** The agent to edit. Undefined creates an agent. */
   readonly agent: Agent | undefined;
   readonly agents: readonly Agent[];
   readonly onSaved: () => void;
@@ -35,7 +35,7 @@ export function AgentForm({ agent, agents, onSaved, onCancel }: AgentFormProps) 
       description: description === '' ? null : description,
       system: system === '' ? null : system,
     };
-    // What was not changed is not sent: effort, speed and the form of the roster stay as they are.
+    // Model, tools and roster are sent only if they changed, so that effort, speed and the form of the roster are kept.
     const changed = {
       ...(model === agent?.model.id ? {} : { model }),
       ...(tools === agent?.tools ? {} : { tools }),

@@ -7,7 +7,7 @@ import { NotFound } from '../ui/NotFound.tsx';
 import { AgentForm } from './AgentForm.tsx';
 import { AgentPage } from './AgentPage.tsx';
 
-/** The list of agents and the selected one. */
+/** The list of agents, and the selected agent. */
 export function AgentsView({ selectedId }: { selectedId: string | undefined }) {
   const [agents, setAgents] = useState<readonly Agent[] | undefined>();
   const read = useCallback(async () => {

@@ -53,5 +53,5 @@ export function RosterField({ agents, members, onChange }: RosterFieldProps) {
   );
 }
 
-/** A roster has 20 agents at most; more than this is chosen through the API. */
+/** Agents to choose from. A roster has at most 20 agents; agents beyond these are chosen through the API. */
 const SHOWN_MAX = 100;

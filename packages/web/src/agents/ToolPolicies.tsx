@@ -4,11 +4,11 @@ import { policies, type Policy, policyOf, toPolicy, withPolicy, withServerPolicy
 
 interface ToolPoliciesProps {
   readonly tools: readonly Tool[];
-  /** Undefined: the policies are shown and cannot be changed. */
+  /** Called with the changed tools. Undefined makes the policies read-only. */
   readonly onChange?: (tools: readonly Tool[]) => void;
 }
 
-/** Every tool of an agent with what happens with its calls. */
+/** Every tool of an agent with its policy. */
 export function ToolPolicies({ tools, onChange }: ToolPoliciesProps) {
   const servers = tools.filter((tool): tool is McpToolset => tool.type === 'mcp_toolset');
   return (
@@ -61,7 +61,7 @@ function PolicyLine({ name, policy, onChange }: PolicyLineProps) {
           aria-label={`Calls of ${name}`}
           data-policy={policy}
           value={policy}
-          // The cast: the options below are the policies.
+          // The cast is safe: the options below are the policies.
           onChange={(event) => onChange(event.target.value as Policy)}
         >
           {Object.entries(policies).map(([id, label]) => (

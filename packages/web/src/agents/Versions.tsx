@@ -69,7 +69,7 @@ async function readVersions(agentId: string): Promise<readonly Agent[]> {
   return versions;
 }
 
-/** The newest ones; an agent can have any number. */
+/** Versions to choose from, the newest ones; an agent can have any number. */
 const VERSIONS_MAX = 200;
 
 function toTime(at: string): string {

@@ -24,7 +24,7 @@ export function describeVersion(agent: Agent, nameOf: (agentId: string) => strin
   ].join('\n');
 }
 
-/** What the policies of built-in tools do not say. */
+/** The facts about a tool that the policies of built-in tools do not contain. */
 function describeOptions(tool: Tool): readonly string[] {
   if (tool.type === 'custom') return [`custom tool ${tool.name}: ${JSON.stringify(tool.input_schema)}`];
   if (tool.type === 'mcp_toolset') {
@@ -38,5 +38,5 @@ function describeOptions(tool: Tool): readonly string[] {
   });
 }
 
-/** What every tool has. */
+/** Fields that every built-in tool has; they are part of its policy. */
 const COMMON: ReadonlySet<string> = new Set(['name', 'type', 'enabled', 'permission_policy']);

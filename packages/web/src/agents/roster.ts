@@ -7,7 +7,7 @@ export function rosterOf({ multiagent }: Pick<Agent, 'multiagent'>): readonly Ro
   return multiagent.subagents.type === 'enabled' ? multiagent.subagents.predefined_agents : [];
 }
 
-/** A roster as the API takes it, in the form that the agent has. */
+/** A roster for the API, in the same form as the agent's current roster. */
 export function toRosterParams(
   { multiagent }: Pick<Agent, 'multiagent'>,
   members: readonly RosterReference[],

@@ -8,7 +8,7 @@ import {
   type ToolsetDefaultConfig,
 } from '@fleetloom/protocol/managed-agents';
 
-/** What happens with the calls of a tool. A denied tool is not offered to the model. */
+/** How the calls of a tool are handled. A denied tool is not offered to the model. */
 export type Policy = 'allow' | 'ask' | 'auto' | 'deny';
 
 /** The policies with their names in the form. */
@@ -39,20 +39,20 @@ export function toPolicy({ enabled, permission_policy: { type } }: ToolsetDefaul
   return type === 'always_allow' ? 'allow' : type === 'always_ask' ? 'ask' : 'auto';
 }
 
-/** The tools with another policy for one built-in tool; its other options stay. */
+/** The tools with a new policy for one built-in tool, which keeps its other options. */
 export function withPolicy(tools: readonly Tool[], name: BuiltInToolName, policy: Policy): readonly Tool[] {
   const set = tools.find(isBuiltIn);
-  // An agent without the set has none of its tools.
+  // An agent without the toolset has none of the built-in tools.
   if (set === undefined) return policy === 'deny' ? tools : withPolicy([...tools, denyAll], name, policy);
   const known = set.configs.find((one) => one.name === name);
-  // The cast: a name without further options is a config of every built-in tool.
+  // The cast is safe: a name without further options is a valid config of every built-in tool.
   const changed = { ...(known ?? { name, type: name }), ...toConfig(policy, known ?? set.default_config) };
   const others = set.configs.filter((one) => one.name !== name);
   const configs = [...others, changed as BuiltInToolConfig];
   return tools.map((tool) => (tool === set ? { ...set, configs: toSorted(configs) } : tool));
 }
 
-/** The tools with another policy for all tools of an MCP server that have none of their own. */
+/** The tools with a new policy for all tools of an MCP server without a policy of their own. */
 export function withServerPolicy(tools: readonly Tool[], set: McpToolset, policy: Policy): readonly Tool[] {
   const changed = { ...set, default_config: toConfig(policy, set.default_config) };
   return tools.map((tool) => (tool === set ? changed : tool));
@@ -64,7 +64,7 @@ function isBuiltIn(tool: Tool): tool is AgentToolset {
   return tool.type === 'agent_toolset_20260401';
 }
 
-/** A denied tool keeps its permission, for when it is allowed again. */
+/** The config for a policy. A denied tool keeps its permission policy for the time when it is allowed again. */
 function toConfig(policy: Policy, before: ToolsetDefaultConfig): ToolsetDefaultConfig {
   if (policy === 'deny') return { enabled: false, permission_policy: before.permission_policy };
   const type = ({ allow: 'always_allow', ask: 'always_ask', auto: 'auto' } as const)[policy];

@@ -5,7 +5,7 @@ interface AuditFiltersProps {
   readonly onChange: (filter: AuditFilter) => void;
 }
 
-/** The fields that choose entries. The address has them, so that a link leads to the same entries. */
+/** The filter fields. The address contains them, so that a link shows the same entries. */
 export function AuditFilters({ filter, onChange }: AuditFiltersProps) {
   const field = (name: keyof AuditFilter, label: string, type: 'search' | 'date', placeholder = '') => (
     <label>

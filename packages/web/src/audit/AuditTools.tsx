@@ -49,7 +49,7 @@ export function AuditTools() {
   );
 }
 
-/** Browsers have no hashes for pages that came by http from another machine. */
+/** Browsers have no `crypto.subtle` on pages that were loaded with http from another machine. */
 const CAN_HASH = globalThis.crypto?.subtle !== undefined;
 
 function Result({ verdict: { checked, problems, last }, isWhole }: { verdict: Verdict; isWhole: boolean }) {

@@ -11,7 +11,7 @@ import { EntryRow } from './EntryRow.tsx';
 import { type AuditFilter, readFilter, toSearch } from './filter-entries.ts';
 import { findEntries, type FoundEntries } from './read-audit.ts';
 
-/** The audit log of the workspace, the newest first. */
+/** The audit log of the workspace, the newest entry first. */
 export function AuditView({ search }: { search: string }) {
   const [reads, setReads] = useState(0);
   const filter = readFilter(search);
@@ -86,7 +86,7 @@ function Entries({ found, filter }: { found: FoundEntries; filter: AuditFilter }
   );
 }
 
-/** How many entries are shown, and of how many. */
+/** A text with the number of shown entries and of entries that were searched. */
 function toFound(count: number, looked: number, isAll: boolean): string {
   const of = `${isAll ? '' : 'newest '}${formatNumber(looked)} ${looked === 1 ? 'entry' : 'entries'}`;
   if (count === 0) return `No entry matches, of the ${of}.`;

@@ -5,7 +5,7 @@ import { formatClock, formatDay } from '../model/format.ts';
 import { LongText } from '../ui/text/LongText.tsx';
 import { toActor } from './filter-entries.ts';
 
-/** One entry, and on request all of it. */
+/** One entry on one line, which expands to all its fields. */
 export function EntryRow({ entry }: { entry: FleetAuditEntry }) {
   const [isOpen, setOpen] = useState(false);
   const { seq, recorded_at: recordedAt, entry: done, hash } = entry;

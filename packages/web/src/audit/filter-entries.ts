@@ -6,7 +6,7 @@ export interface AuditFilter {
   readonly actor: string;
   /** A part of the action or its target. */
   readonly action: string;
-  /** Local days, `2026-11-19`; empty: no bound. Both are included. */
+  /** The first and the last local day, such as `2026-11-19`, both inclusive. Empty for no bound. */
   readonly from: string;
   readonly to: string;
 }
@@ -18,7 +18,7 @@ export function readFilter(search: string): AuditFilter {
   return { actor: get('actor'), action: get('action'), from: toDay(get('from')), to: toDay(get('to')) };
 }
 
-/** The query of an address that has the filter. */
+/** The filter as the query of an address. */
 export function toSearch(filter: AuditFilter): string {
   const fields = Object.entries(filter).filter(([, value]) => value !== '');
   return new URLSearchParams(fields.map(([name, value]) => [name, String(value)])).toString();
@@ -45,14 +45,14 @@ export function toActor({ entry: { by } }: FleetAuditEntry): string {
   return called === undefined ? kind : `${called} (${kind})`;
 }
 
-/** What names a caller, the fields of each type in the order in which they count; a subject may be a number without meaning. */
+/** Fields that can name a caller, the most readable first: a subject may be a number without meaning. */
 const NAMES = ['email', 'name', 'subject', 'key_name', 'key_id', 'user', 'provider', 'rule_id'];
 
 function isName(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
-/** Everything that a caller can be found by. */
+/** The text in which the caller is searched. */
 function toActorText(entry: FleetAuditEntry): string {
   return `${toActor(entry)} ${JSON.stringify(entry.entry.by)} ${entry.entry.address ?? ''}`;
 }
@@ -65,7 +65,7 @@ function toDay(text: string): string {
   return /^\d{4}-\d{2}-\d{2}$/.test(text) ? text : '';
 }
 
-/** The beginning of a local day, or of one after it. */
+/** The beginning of a local day, or of the day `later` days after it. */
 function startOf(day: string, later = 0): number {
   const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
   return new Date(year, month - 1, date + later).getTime();

@@ -3,7 +3,7 @@ import { ui } from '../stores/stores.ts';
 import type { Page } from '../ui/page.ts';
 import { AuditView } from './AuditView.tsx';
 
-/** What people and programs did to the workspace. */
+/** The Audit page: the actions of people and programs in the workspace. */
 export const auditPage: Page = {
   view: 'audit',
   name: 'Audit',

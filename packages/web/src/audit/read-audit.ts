@@ -9,15 +9,15 @@ interface AuditPage {
   readonly next_after: number | null;
 }
 
-/** Entries that a filter lets through, the newest first. */
+/** Entries that match a filter, the newest first. */
 export interface FoundEntries {
   readonly entries: readonly FleetAuditEntry[];
-  /** The oldest entry that was looked at; the rest is behind it. Undefined: all were. */
+  /** The `seq` of the oldest entry that was searched; older entries remain. Undefined if none remain. */
   readonly before: number | undefined;
   readonly looked: number;
 }
 
-/** Looks backwards through the log, from `before` or from its end, until there are enough entries or it has looked at many. */
+/** Searches the log backwards, from `before` or from its end, until it has found SHOWN entries or searched LOOKED_MAX entries. */
 export async function findEntries(filter: AuditFilter, before?: number, signal?: AbortSignal): Promise<FoundEntries> {
   const entries: FleetAuditEntry[] = [];
   const first = before === undefined ? await readPage(BEHIND_ALL, 1) : undefined;
@@ -30,7 +30,7 @@ export async function findEntries(filter: AuditFilter, before?: number, signal?:
     const found = page.data.filter(({ seq }) => seq < end).toReversed();
     looked += found.length;
     const last = found.at(-1);
-    // The entries before the start were removed by the retention.
+    // Retention has removed all older entries.
     if (last === undefined) return { entries, before: undefined, looked };
     entries.push(...found.filter((entry) => isShown(entry, filter)));
     end = last.seq;
@@ -52,9 +52,9 @@ async function readPage(after: number, limit: number): Promise<AuditPage> {
   return await api.get<AuditPage>(`v1/fleet/audit?after=${after}&limit=${limit}`);
 }
 
-/** Behind every entry: the answer says only where the log ends. */
+/** A `seq` after every entry, so that the response contains only the end of the log. */
 const BEHIND_ALL = 999_999_999_999_999;
-/** What the server gives at once, what is shown at once, and what is looked at without being asked again. */
+/** Entries per page of the server, entries to find per search, and entries that one search reads. */
 const PAGE = 1_000;
 const SHOWN = 100;
 const LOOKED_MAX = 20_000;

@@ -1,14 +1,14 @@
 import { type AuditChainEnd, describeChainEnd, type FleetAuditEntry } from '@fleetloom/protocol/fleet';
 
-/** What a verification has found so far. */
+/** The result of a verification so far. */
 export interface Verdict {
   readonly checked: number;
-  /** One sentence each; at most {@link PROBLEMS_MAX}. */
+  /** The problems, one sentence each; at most {@link PROBLEMS_MAX}. */
   readonly problems: readonly string[];
   readonly last: AuditChainEnd | undefined;
 }
 
-/** Before the first page. */
+/** The verdict before the first page. */
 export const UNCHECKED: Verdict = { checked: 0, problems: [], last: undefined };
 
 /** Checks the next entries against the chain of hashes, as `fleetloom audit --verify` does. */
@@ -30,7 +30,7 @@ export async function verifyNext(
   return { checked: verdict.checked + entries.length, problems: problems.slice(0, PROBLEMS_MAX), last: before };
 }
 
-/** Compares the end of the whole log with its newest entry: without this the removal of the end would not be found. */
+/** Compares the last checked entry with the recorded end of the log: otherwise the removal of the newest entries would not be detected. */
 export function verifyEnd(verdict: Verdict, start: AuditChainEnd, head: AuditChainEnd): Verdict {
   const problem = describeChainEnd(verdict.last ?? start, head);
   if (problem === undefined) return verdict;
@@ -38,7 +38,7 @@ export function verifyEnd(verdict: Verdict, start: AuditChainEnd, head: AuditCha
   return { ...verdict, problems: [sentence, ...verdict.problems].slice(0, PROBLEMS_MAX) };
 }
 
-/** The hash of an entry behind another one: docs/audit.md, "What verification finds". */
+/** The hash of an entry, from the hash of the entry before it: docs/audit.md, "What verification finds". */
 async function hashOf(before: string, { workspace_id: id, seq, recorded_at: at, entry }: FleetAuditEntry) {
   const text = JSON.stringify(entry).replaceAll('\u{10ffff}', '\ufffd');
   const bytes = new TextEncoder().encode(`${before}\n${id}\n${seq}\n${Date.parse(at)}\n${text}`);

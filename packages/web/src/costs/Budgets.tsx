@@ -2,7 +2,7 @@ import type { FleetBudget, FleetCosts } from '@fleetloom/protocol/fleet';
 import { cleanLine } from '@fleetloom/protocol/text';
 import { formatCost, formatCount, formatDuration, formatNumber, plural } from '../model/format.ts';
 
-/** Sessions with a budget: those that it stopped first. */
+/** Sessions with a budget, sessions that it stopped first. */
 export function Budgets({ costs: { budgets, budget_counts: counts } }: { costs: FleetCosts }) {
   const left = counts.reached + counts.within - budgets.length;
   return (

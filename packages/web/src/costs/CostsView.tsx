@@ -15,12 +15,12 @@ import { toCsv } from './to-csv.ts';
 
 const periods: readonly number[] = [7, 30, 90, 365];
 
-/** What all sessions of the workspace cost that were created in a period, as the server sums it up. */
+/** The costs of all sessions of the workspace that were created in a period, as the server sums them up. */
 export function CostsView({ search }: { search: string }) {
   useSignal(sessionCounts.changed);
   const asked = Number(new URLSearchParams(search).get('days'));
   const days = periods.includes(asked) ? asked : 30;
-  // Read again when a session changes its state: only then costs that are worth a request were added.
+  // Costs are requested again when a session changes its state: between these changes too little is added.
   const version = JSON.stringify(sessionCounts.value ?? {});
   const { value, problem, isLoading } = useLoaded(String(days), version, () => readCosts(days));
   return (
@@ -111,7 +111,7 @@ function Total({ name, value }: { name: string; value: string }) {
   );
 }
 
-/** From the beginning of the first day, in local time, until now. */
+/** Reads the costs from the beginning of the first day, in local time, until now. */
 async function readCosts(days: number): Promise<FleetCosts> {
   const now = new Date();
   const from = new Date(now.getFullYear(), now.getMonth(), now.getDate() - (days - 1));
@@ -120,6 +120,6 @@ async function readCosts(days: number): Promise<FleetCosts> {
 }
 
 function saveCsv({ groups, to }: FleetCosts): void {
-  // Spreadsheets read UTF-8 only behind this mark.
+  // Spreadsheets need this mark to detect UTF-8.
   saveText(`\u{FEFF}${toCsv(groups)}`, 'text/csv;charset=utf-8', `fleetloom-costs-${formatDay(Date.parse(to))}.csv`);
 }

@@ -3,7 +3,7 @@ import { ui } from '../stores/stores.ts';
 import type { Page } from '../ui/page.ts';
 import { CostsView } from './CostsView.tsx';
 
-/** What sessions cost, by day, agent, model and session, and which budgets were reached. */
+/** The Costs page: costs of sessions by day, agent, model and session, and the budgets that were reached. */
 export const costsPage: Page = {
   view: 'costs',
   name: 'Costs',

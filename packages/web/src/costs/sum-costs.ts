@@ -10,7 +10,7 @@ export interface CostSum {
   readonly tokens: number;
 }
 
-/** Sums by day, agent or model; those that cost most first. */
+/** Sums by day, agent or model, the highest cost first. */
 export function sumBy(groups: readonly FleetCostGroup[], field: 'day' | 'agent' | 'model'): readonly CostSum[] {
   const sums = new Map<string, CostSum>();
   for (const group of groups) {
@@ -25,7 +25,7 @@ export function sumAll(groups: readonly FleetCostGroup[]): CostSum {
   return groups.reduce(add, nothing('all'));
 }
 
-/** Every day of a period, the first one first, also those without a session. `to` is a local day. */
+/** Every day of a period, the oldest first, including days without a session. `to` is a local day. */
 export function listDays(groups: readonly FleetCostGroup[], to: string, count: number): readonly CostSum[] {
   const known = new Map(sumBy(groups, 'day').map((sum) => [sum.name, sum]));
   const last = Date.parse(to);

@@ -9,7 +9,7 @@ export interface RowPosition {
   readonly rowIndex: number;
   readonly rowHeight: number;
   readonly isSelected: boolean;
-  /** One row is reachable with Tab; arrow keys move from there. */
+  /** Whether Tab reaches this row. Tab reaches one row, and arrow keys move from there. */
   readonly isTabStop: boolean;
 }
 

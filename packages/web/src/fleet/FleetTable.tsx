@@ -57,7 +57,7 @@ export function FleetTable() {
   const known = fleet.shown();
   const isSettled = settling.current.isSettled(known, now);
   const isFiltered = ui.group !== undefined || ui.query.trim() !== '';
-  // A filter covers every loaded session, and a replay shows those of its time.
+  // A filter covers every loaded session, and a replay shows the sessions of its time.
   const sessions =
     isFiltered || fleet.replay.isOn
       ? known
@@ -124,7 +124,7 @@ export function FleetTable() {
 }
 
 const OVERSCAN = 4;
-/** As in fleet.css. */
+/** The same breakpoint as in fleet.css. */
 const NARROW = '(max-width: 640px)';
 
 function NothingRuns() {

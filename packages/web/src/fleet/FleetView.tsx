@@ -21,7 +21,7 @@ export function FleetView() {
   );
 }
 
-/** Where the sessions are that this page does not show. */
+/** A link to the list of sessions, which also has the sessions that this page does not show. */
 function Rest() {
   useSignal(sessionCounts.changed);
   const { value } = sessionCounts;

@@ -113,7 +113,7 @@ export function Lanes(props: LanesProps) {
   );
 }
 
-/** Left edge of the totals: right of the selected range, or left of it where there is no room, so that they do not cover it. */
+/** Left edge of the totals: right of the selected range, or left of it if there is no room, so that the totals do not cover the range. */
 function besideMark(marked: TimeSpan, span: TimeSpan, laneWidth: number): number {
   const right = Math.max(0, toX(marked.to, span, laneWidth));
   if (right + TOTALS_WIDTH <= laneWidth) return right;
@@ -122,7 +122,7 @@ function besideMark(marked: TimeSpan, span: TimeSpan, laneWidth: number): number
 
 const TOTALS_WIDTH = 250;
 
-/** How close to a mark the pointer has to be. */
+/** The distance in pixels within which the pointer selects a mark. */
 const NEAR_PIXELS = 5;
 
 /** The time range that the lanes show now. */

@@ -5,7 +5,7 @@ import { fleet } from '../stores/stores.ts';
 import { plural } from '../model/format.ts';
 import type { Summary } from '../model/summary.ts';
 
-/** Model requests in progress, their limit, and refused requests, for the summary bar. */
+/** Model requests in progress, their limit, and rejected requests, for the summary bar. */
 export function RequestFigures({ summary }: { summary: Summary }) {
   useLoad();
   useSignal(load.changed);

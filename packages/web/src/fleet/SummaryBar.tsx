@@ -23,7 +23,7 @@ const groups: readonly {
   { group: 'done', state: 'done', glyph: '✓', word: 'done' },
 ];
 
-/** As on the Costs page. */
+/** The same text as on the Costs page. */
 const EXAMPLE = 'Scripted models cost nothing. Those of the demo have an example price.';
 
 const windows = [

@@ -4,7 +4,7 @@ import type { ShownSession } from '../stores/fleet-store.ts';
 import type { UiStore } from '../stores/ui-store.ts';
 import { tableLimits } from './limits.ts';
 
-/** What the fleet shows of all known sessions. */
+/** The input of `toActiveSessions`. */
 export interface ActiveInput {
   readonly sessions: readonly ShownSession[];
   readonly ui: Pick<UiStore, 'windowMs' | 'windowEnd'>;
@@ -12,12 +12,12 @@ export interface ActiveInput {
   readonly order: CalmOrder;
   /** Whether the pointer is over the rows: then the order does not change. */
   readonly isHeld: boolean;
-  /** Before, sessions are still being loaded, and each takes its position at once: rows that were not there yet cannot jump. */
+  /** Whether the first sessions are loaded. Until then, each session takes its position at once, because rows not shown yet cannot jump. */
   readonly isSettled: boolean;
 }
 
 /**
- * The sessions that are active: those that need a person first, then stalled, failed and running ones. Sessions that failed or
+ * The active sessions: sessions that need a person first, then stalled, failed and running ones. Sessions that failed or
  * finished are shown while they are in the window of the lanes.
  */
 export function toActiveSessions({
@@ -39,7 +39,7 @@ export function toActiveSessions({
     .flatMap((sessionId) => byId.get(sessionId) ?? []);
 }
 
-/** Whether the sessions of a page that was opened are loaded. Those that begin later change nothing about it. */
+/** Detects when the sessions of an opened page are loaded. Sessions that begin later do not change the result. */
 export class Settling {
   #loadingAt: number | undefined;
   #isSettled = false;

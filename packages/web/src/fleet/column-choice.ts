@@ -1,6 +1,6 @@
 import { Signal } from '../stores/signal.ts';
 
-/** The columns that can be hidden, with their names in the menu. The others say which thread it is and what it does. */
+/** The columns that can be hidden, with their names in the menu. The other columns identify the thread and its activity. */
 export const hideableColumns = {
   task: 'Task',
   model: 'Model',
@@ -17,7 +17,7 @@ export const hideableColumns = {
 /** The name of a column that can be hidden. */
 export type HideableColumn = keyof typeof hideableColumns;
 
-/** Reads the stored choice. Browser storage is untrusted: what is not such a column is left out. */
+/** Reads the stored choice. Browser storage is untrusted, so unknown names are ignored. */
 export function parseHidden(text: string | null): readonly HideableColumn[] {
   return (text ?? '').split(' ').filter((name): name is HideableColumn => Object.hasOwn(hideableColumns, name));
 }

@@ -1,7 +1,7 @@
 import { tokensOf } from '@fleetloom/protocol/fleet';
 import type { ShownRow } from '../model/summary.ts';
 
-/** The columns that have no value in any row: they are hidden, and the others get their space. */
+/** The columns without a value in any row. They are hidden, and the other columns get their space. */
 export function toEmptyColumns(rows: readonly ShownRow[]): readonly string[] {
   const columns: Readonly<Record<string, (row: ShownRow) => boolean>> = {
     task: ({ slot, level }) => level > 0 && (slot.task ?? '') !== '',

@@ -7,7 +7,7 @@ export function pieceAt({ segments }: Pick<ThreadTrack, 'segments'>, time: numbe
   return isOver ? undefined : piece;
 }
 
-/** Tokens of a segment: of its model request once that has ended, otherwise of the thread up to then. */
+/** Tokens of a segment: of its model request once the request has ended, otherwise of the thread up to the end of the segment. */
 export function tokensOfPiece(
   { spent }: Pick<ThreadTrack, 'spent'>,
   piece: Segment,

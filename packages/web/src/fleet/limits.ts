@@ -4,7 +4,7 @@ export const tableLimits = {
   lanesMs: 33,
   /** How long a new order by attention has to hold before a row moves. */
   reorderMs: 3_000,
-  /** How long no session has to be loading until the order of the sessions is calm. */
+  /** How long no session may be loading before the order of the sessions counts as settled. */
   settledMs: 1_000,
   /** The least time for which a session that ended stays in the table, however short the window of the lanes is. */
   finishedMs: 300_000,

@@ -3,7 +3,7 @@ import type { Page } from '../ui/page.ts';
 import { FleetView } from './FleetView.tsx';
 import { fleetKeys } from './keys.ts';
 
-/** All sessions and threads as one table: what each does now, and what it costs. */
+/** The Fleet page: all sessions and threads in one table, with their current activity and cost. */
 export const fleetPage: Page = {
   view: 'fleet',
   name: 'Fleet',

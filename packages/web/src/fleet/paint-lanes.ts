@@ -30,7 +30,7 @@ export interface LanesPicture {
 
 /** Height of a table row in pixels; the lanes are painted by it. */
 export const ROW_HEIGHT = 26;
-/** The same on a phone, where rows have two lines and no lane. */
+/** Height of a table row on a phone, where rows have two lines and no lane. */
 export const TOUCH_ROW_HEIGHT = 52;
 const BAR_TOP = 7;
 const BAR_HEIGHT = 12;
@@ -70,7 +70,7 @@ function paintLane(context: CanvasRenderingContext2D, { row, y }: PlacedRow, pic
     const to = Math.min(segment.to ?? now, now);
     const left = Math.max(0, toX(segment.from, span, laneWidth));
     const right = Math.min(laneWidth, Math.max(toX(to, span, laneWidth), left + 1));
-    // Of several segments within one pixel the first is painted.
+    // Only the first of several segments within one pixel is painted.
     if (right <= drawnTo) continue;
     drawnTo = Math.ceil(left + 0.01);
     if (segment.to !== null && segment.to === segment.from) paintEnd(context, segment, left, y, colours);
@@ -161,7 +161,7 @@ const laneMarkColours: Partial<Record<Mark['kind'], 'error' | 'retry' | 'waits'>
   rewind: 'waits',
 };
 
-/** Thin lines from a delegating thread to the thread it started, and back where that one ended. */
+/** Thin lines from a delegating thread to the thread that it started, and back at the end of that thread. */
 function paintLinks(context: CanvasRenderingContext2D, picture: LanesPicture): void {
   const { rows, span, now, laneWidth, colours } = picture;
   const places = new Map(rows.map(({ row, y }) => [placeKey(row.session, row.key), y]));

@@ -11,7 +11,7 @@ export type TableRow =
   | { readonly type: 'session'; readonly key: string; readonly shown: ShownSession; readonly isOpen: boolean }
   | { readonly type: 'thread'; readonly key: string; readonly row: ShownRow };
 
-/** What the table shows, and how. */
+/** The input of `toTableRows`. */
 export interface TableInput {
   readonly sessions: readonly ShownSession[];
   readonly ui: Pick<UiStore, 'query' | 'group' | 'sort' | 'collapsed'>;

@@ -3,18 +3,18 @@ import type { ThreadTrack } from '../model/thread-track.ts';
 import { unionOf } from '../model/union-of.ts';
 import type { TimeSpan } from '../ui/lanes/time-span.ts';
 
-/** What happened in a time range. */
+/** The totals of a time range. */
 export interface Totals {
   readonly costUsd: number;
   readonly tokens: number;
   readonly requests: number;
   readonly tools: number;
   readonly errors: number;
-  /** How long threads waited for the user; time in which several waited counts once. */
+  /** How long threads waited for the user; time in which several threads waited counts once. */
   readonly waitedMs: number;
 }
 
-/** Sums up a time range over these threads. */
+/** Sums up these threads in a time range. */
 export function totalsOf(rows: readonly ShownRow[], { from, to }: TimeSpan): Totals {
   const sessions = new Set(rows.map(({ session }) => session));
   const tracks = rows.flatMap(({ session, key }) => session.tracks.get(key) ?? []);

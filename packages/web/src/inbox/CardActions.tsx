@@ -133,7 +133,7 @@ function Writing({ item, mode }: { item: InboxItem; mode: 'deny' | 'answer' }) {
   );
 }
 
-/** A second confirmation, with what exactly is approved and how many calls. */
+/** A second confirmation, which shows the approved input and the number of calls. */
 function Confirm({ item, mode }: { item: InboxItem; mode: 'confirm' | 'rule' | 'batch' }) {
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => button.current?.focus(), []);

@@ -6,11 +6,11 @@ interface CardFormProps {
   readonly text: string;
   readonly onText: (text: string) => void;
   readonly onSend: () => void;
-  /** Whether Enter sends the form; otherwise it is a line break. */
+  /** Whether a key event sends the form; otherwise Enter is a line break. */
   readonly isSendKey: (event: KeyboardEvent) => boolean;
   readonly rows: number;
   readonly isCode?: boolean;
-  /** Why the text cannot be sent; empty if it can. Undefined: every text can. */
+  /** Why the text cannot be sent; empty if it can. Undefined if every text can be sent. */
   readonly problem?: string;
   /** The buttons before Cancel. */
   readonly children: ReactNode;

@@ -82,7 +82,7 @@ export function InboxCard({ item }: { item: InboxItem }) {
   );
 }
 
-/** The rendered plan, and below it exactly what the program sent: Markdown can hide parts of its source. */
+/** The rendered plan, and below it the exact input of the program, because Markdown can hide parts of its source. */
 function Plan({ plan, input }: { plan: string; input: unknown }) {
   return (
     <section className="plan" aria-label="Plan">

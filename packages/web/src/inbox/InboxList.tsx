@@ -8,10 +8,10 @@ import { nameOfSession } from '../model/name-of-session.ts';
 import { inbox } from '../stores/inbox-store.ts';
 import { kindStyles } from './kind-styles.ts';
 
-/** Every item on one or two lines, to select from. */
+/** The list of items to select from, each on one or two lines. */
 export function InboxList({ items, selectedId }: { items: readonly InboxItem[]; selectedId: string }) {
   const now = fleet.now();
-  // One session has one name: it is on its card.
+  // Session names are shown only if the items belong to several sessions; otherwise the card shows the name.
   const isMixed = items.some(({ session }) => session.id !== items[0]!.session.id);
   return (
     <ul

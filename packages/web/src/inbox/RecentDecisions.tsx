@@ -4,7 +4,7 @@ import { toLabel as inputLabel } from '@fleetloom/protocol/fleet';
 import { cleanLine, cleanText } from '@fleetloom/protocol/text';
 import { ShortHash } from '../ui/text/ShortHash.tsx';
 
-/** Decisions of all users. Of several answers the first counts; here the other users see it. */
+/** Decisions of all users. If several users decide a call, the first decision counts; this list shows it to the others. */
 export function RecentDecisions() {
   const decided = fleet
     .shown()

@@ -139,7 +139,7 @@ function describeMatches(matches: number | undefined): string {
   return `${plural(matches, 'pending request')} ${matches === 1 ? 'matches' : 'match'}. The server decides, also when this page is closed.`;
 }
 
-/** What the server says about the rule, a moment after the last change. */
+/** The server's preview of the rule, requested shortly after the last change. */
 function usePreview(params: StandingRuleParams): { readonly matches: number | undefined; readonly problem: string } {
   const [known, setKnown] = useState<{ key: string; matches: number | undefined; problem: string }>();
   const key = JSON.stringify(params);

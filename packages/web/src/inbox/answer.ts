@@ -50,7 +50,7 @@ export function approveChecked(): void {
   inbox.setMode('read');
 }
 
-/** How many pending calls the rule of this one covers, itself included. */
+/** How many pending calls the rule of this call covers, including this call. */
 export function countCovered(item: InboxItem): number {
   return inbox.items().filter((other) => other.kind === 'approval' && ruleOf(other) === ruleOf(item)).length;
 }

@@ -46,7 +46,7 @@ function withSelected(act: (row: ShownRow) => void): void {
   if (row !== undefined) act(row);
 }
 
-/** Only an item of that kind has the mode. */
+/** Sets the mode if the selected item is of the kind that has it. */
 function setModeOf(kind: 'approval' | 'answer', mode: 'deny' | 'rule' | 'always' | 'answer'): void {
   if (inbox.selected()?.kind === kind) inbox.setMode(mode);
 }

@@ -23,7 +23,7 @@ const overlaps: readonly (readonly [ms: number, label: string])[] = [
   [0, 'no longer'],
 ];
 
-/** The keys with what they may do, and their actions. */
+/** The keys with their limits and actions. */
 export function KeyTable({ keys, ownId, onRotated, onChanged }: KeyTableProps) {
   const [rotatedId, setRotatedId] = useState<string | undefined>();
   const rotated = keys.find(({ id }) => id === rotatedId);

@@ -9,7 +9,7 @@ import type { KeySecret } from './key-secret.ts';
 import { KeyTable } from './KeyTable.tsx';
 import { NewKey } from './NewKey.tsx';
 
-/** The keys of the workspace; for an admin also to create, rotate and revoke. */
+/** The keys of the workspace. An admin can also create, rotate and revoke keys. */
 export function KeysView() {
   const [reads, setReads] = useState(0);
   const [isNew, setNew] = useState(false);

@@ -5,7 +5,7 @@ import { ActionForm, listOf, textOf } from '../ui/admin/ActionForm.tsx';
 import type { KeySecret } from './key-secret.ts';
 
 interface NewKeyProps {
-  /** What the caller may give away. */
+  /** The scopes of the caller, which a new key may have. */
   readonly own: readonly FleetScope[];
   readonly onCreated: (secret: KeySecret) => void;
   readonly onCancel: () => void;

@@ -1,4 +1,4 @@
-/** A key with the secret that was made just now. */
+/** A key with its newly created secret. */
 export interface KeySecret {
   readonly id: string;
   readonly name: string;

@@ -3,7 +3,7 @@ import { ui } from '../stores/stores.ts';
 import type { Page } from '../ui/page.ts';
 import { KeysView } from './KeysView.tsx';
 
-/** The keys of the API. */
+/** The Keys page: the API keys of the workspace. */
 export const keysPage: Page = {
   view: 'keys',
   name: 'Keys',

@@ -5,7 +5,7 @@ import { unionOf } from './union-of.ts';
 /** How long agents waited for decisions today. */
 export interface DaySummary {
   readonly running: number;
-  /** The longest wait of one approval today; undefined: there was none. */
+  /** The longest wait of one approval today; undefined if there was no approval. */
   readonly longestMs: number | undefined;
   /** When the last decision was made, on any day. */
   readonly decidedAt: number | undefined;
@@ -45,7 +45,7 @@ export function dayLine({ running, longestMs, decidedAt }: DaySummary, now: numb
   return parts.join(', ');
 }
 
-/** Overlapping waits count once. */
+/** How long threads waited for a person since `from`; overlapping waits count once. */
 function waitedSince(rows: SummaryInput['rows'], from: number, now: number): number {
   const waits: [number, number][] = [];
   for (const { session, key } of rows) {

@@ -4,7 +4,7 @@ export interface DiffLine {
   readonly text: string;
 }
 
-/** A line diff by the longest common subsequence; of very long texts only equal beginnings and ends are found. */
+/** A line diff by the longest common subsequence; for very long texts only equal beginnings and ends are found. */
 export function diffLines(before: string, after: string): readonly DiffLine[] {
   const [left, right] = [toLines(before), toLines(after)];
   let start = 0;

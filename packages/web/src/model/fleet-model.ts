@@ -7,7 +7,7 @@ type LoadState = 'unloaded' | 'loading' | 'loaded';
 export interface KnownSession {
   readonly model: SessionModel;
   load: LoadState;
-  /** Events that arrived while the log was being read: folded after it. Repeated ones are recognized by their cursors. */
+  /** Events that arrived while the log was being read; folded after the log. Events that the log contained are recognized by their cursors. */
   waiting: FleetEvent[];
 }
 
@@ -40,7 +40,7 @@ export class FleetModel {
     return known.load === 'unloaded' ? sessionId : undefined;
   }
 
-  /** The session, added if it is new. */
+  /** Returns the session, adding it if it is new. */
   know(sessionId: string): KnownSession {
     const found = this.sessions.get(sessionId);
     if (found !== undefined) return found;
@@ -55,7 +55,7 @@ export class FleetModel {
     if (known !== undefined) for (const event of events) this.#fold(known, event);
   }
 
-  /** The log is read to its end: events that arrived in the meantime follow. */
+  /** Marks the log as read to its end, and folds the events that arrived in the meantime. */
   endLog(sessionId: string): void {
     const known = this.sessions.get(sessionId);
     if (known === undefined) return;

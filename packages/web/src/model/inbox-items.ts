@@ -11,7 +11,7 @@ import {
 import type { SessionModel } from './session-model.ts';
 import type { ShownRow } from './summary.ts';
 
-/** Something that a person has to look at. */
+/** An item that needs the attention of a person. */
 export interface InboxItem {
   readonly id: string;
   readonly kind: 'approval' | 'answer' | 'error' | 'stall' | 'budget';
@@ -25,14 +25,14 @@ export interface InboxItem {
   readonly plan: string | null;
   /** The questions of the program; empty for other items. */
   readonly questions: readonly Question[];
-  /** The agent's last sentence, which usually gives the reason; or what is wrong. */
+  /** The agent's last sentence, which usually gives the reason; or the problem. */
   readonly why: string;
   readonly since: number;
-  /** How many threads it blocks. */
+  /** How many threads the item blocks. */
   readonly blocked: number;
 }
 
-/** The items of all sessions, the one that blocks most threads for longest first. */
+/** The items of all sessions, the item that blocks most threads for longest first. */
 export function toInboxItems(
   sessions: readonly {
     readonly session: SessionModel;
@@ -51,7 +51,7 @@ export function toInboxItems(
   return items.toSorted((left, right) => weight(right) - weight(left));
 }
 
-/** Whether the item waits for an answer. */
+/** Whether the item waits for a decision or an answer. */
 export function needsDecision({ kind }: InboxItem): boolean {
   return kind === 'approval' || kind === 'answer';
 }
@@ -69,7 +69,7 @@ function toItems(row: ShownRow, byKey: ReadonlyMap<string, ShownRow>, now: numbe
     ({ state, tool, awaitsResult = row.session.customTools.has(tool) }) => state === 'running' && awaitsResult,
   );
   const waits = answers.map(({ toolUseId, tool, label, startedAt }): InboxItem => {
-    // The label is its beginning, where the whole input is not kept any more.
+    // If the whole input is no longer kept, the label is its beginning.
     const input = row.session.customInputs.get(toolUseId) ?? label;
     return {
       ...base,
@@ -115,7 +115,7 @@ function toItems(row: ShownRow, byKey: ReadonlyMap<string, ShownRow>, now: numbe
     const why = describeStall(row.slot, now, { isLive, health: row.health });
     fault.push({
       ...base,
-      // A later stall of the same thread is another item, also if this one was dismissed.
+      // A later stall of the same thread is a new item, even if this one was dismissed.
       id: `stall ${row.key} ${row.slot.lastAt}`,
       kind: 'stall',
       tool: '',
@@ -147,7 +147,7 @@ function toAsk(
   };
 }
 
-/** A failure in an earlier run is history and not listed. */
+/** Whether a row belongs to the newest run: failures in earlier runs are history and not listed. */
 export function isNewestRun({ session, slot }: Pick<ShownRow, 'session' | 'slot'>): boolean {
   const last = session.slots.runs.at(-1);
   return last !== undefined && last.slots.includes(slot);
@@ -164,7 +164,7 @@ function toBudgetItem(session: SessionModel, slots: SessionSlots, rows: readonly
   const why = `$${spent.toFixed(2)} of $${limit.toFixed(2)} are spent. At the limit no further model request is made.`;
   const path = [row.agent];
   return {
-    // A raised budget that is nearly spent again is worth another look.
+    // The id contains the limit, so that a raised budget that is nearly spent is a new item.
     id: `budget ${session.id} ${limit}`,
     kind: 'budget',
     session,

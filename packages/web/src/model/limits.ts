@@ -4,7 +4,7 @@ export const limits = {
   segmentsMax: 4_000,
   /** Seconds of activity that a thread keeps. */
   pulsesMax: 3_600,
-  /** Characters of thinking kept of one model request. */
+  /** Characters of thinking that are kept for one model request. */
   thoughtCharsMax: 16_384,
   /** Model requests of one thread whose thinking is kept. */
   thoughtsMax: 100,
@@ -14,7 +14,7 @@ export const limits = {
   conflictMs: 5 * 60_000,
   /** Marks on a lane and on the scrubber. */
   marksMax: 1_000,
-  /** Times of requests, calls and failures kept of one thread, each. */
+  /** Times of requests, of calls and of failures that are kept for one thread, each. */
   timesMax: 4_000,
   /** Inputs of custom tool calls that are kept whole until they are answered. */
   customInputsMax: 200,

@@ -1,6 +1,6 @@
 import type { FleetPerson } from '@fleetloom/protocol/fleet';
 
-/** What people call a person who signed in at an identity provider. */
+/** The display name of a person who signed in at an identity provider. */
 export function toPersonName(person: FleetPerson | null): string | undefined {
   return person === null ? undefined : (person.email ?? person.name ?? person.subject);
 }

@@ -4,7 +4,7 @@ import { SessionModel } from './session-model.ts';
 
 /**
  * A session at any moment of its log. The state after n events is the fold of the first n. Keyframes are kept at regular
- * intervals, which costs little because they share what did not change; the rest is folded from there.
+ * intervals, which costs little because keyframes share unchanged parts; the state is folded from the nearest one.
  */
 export class Replay {
   readonly session: SessionModel;
@@ -12,7 +12,7 @@ export class Replay {
   readonly #keyframes: SessionSlots[] = [];
   /** The state that was requested last. */
   #last: { readonly count: number; readonly slots: SessionSlots } | undefined;
-  /** The time of each event; an event without one has that of the previous event. */
+  /** The time of each event; an event without a time has the time of the previous event. */
   readonly #times: number[] = [];
 
   constructor(whole: SessionModel, log: readonly FleetEvent[]) {
@@ -46,7 +46,7 @@ export class Replay {
     return this.#times[Math.max(0, Math.min(index, this.length - 1))] ?? 0;
   }
 
-  /** How many events had happened by then. */
+  /** The number of events up to a time. */
   countAt(time: number): number {
     let [low, high] = [0, this.#times.length];
     while (low < high) {
@@ -63,7 +63,7 @@ export class Replay {
     if (wanted === this.length) return this.session.slots;
     const frame = Math.floor(wanted / limits.keyframeEvents);
     const start = frame * limits.keyframeEvents;
-    // A playing replay asks for a slightly later state each time.
+    // A playing replay requests a slightly later state each time, which is folded from the last one.
     const isOnward = this.#last !== undefined && this.#last.count >= start && this.#last.count <= wanted;
     const from = isOnward ? this.#last! : { count: start, slots: this.#keyframes[frame] };
     const folding = new SessionModel(this.session.id);
@@ -73,7 +73,7 @@ export class Replay {
     return folding.slots;
   }
 
-  /** One event forward or back, or to the next or previous start of a turn. */
+  /** Steps one event forward or back, or to the next or previous start of a turn. */
   step(count: number, by: 'event' | 'turn', direction: 1 | -1): number {
     const end = direction === 1 ? this.length : 0;
     if (by === 'event') return count === end ? count : count + direction;

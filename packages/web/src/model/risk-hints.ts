@@ -4,11 +4,11 @@ import { hasHidden } from '@fleetloom/protocol/text';
 export interface RiskHint {
   readonly kind: 'delete' | 'network' | 'outside' | 'privilege' | 'hidden';
   readonly text: string;
-  /** No single key press may allow it. */
+  /** Whether a single key press must not allow the call. */
   readonly isGrave: boolean;
 }
 
-/** Hints, not a guard: the sandbox and the person who reads have to catch what they miss. */
+/** The hints about a call. They do not protect: the sandbox and the deciding person must catch other risks. */
 export function riskHints(tool: string, input: unknown): readonly RiskHint[] {
   const texts = textsOf(input, 0);
   const command = tool === 'bash' ? texts.join('\n') : '';

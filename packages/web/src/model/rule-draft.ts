@@ -3,7 +3,7 @@ import { proposeRule } from '@fleetloom/protocol/rules';
 import { type SessionAgent, toRoster } from '@fleetloom/protocol/managed-agents';
 import type { InboxItem } from './inbox-items.ts';
 
-/** What the form for a rule has: where the rule holds, and which inputs it allows. */
+/** The fields of the form for a rule: the scope of the rule, and the inputs that it allows. */
 export interface RuleDraft {
   readonly scope: 'session' | 'agent';
   readonly match: RuleMatch;
@@ -15,7 +15,7 @@ export function toRuleDraft({ tool, input, plan }: Pick<InboxItem, 'tool' | 'inp
   return match === null ? null : { scope: 'session', match };
 }
 
-/** The request that creates the rule. It holds for agents with the name of the one that made the call. */
+/** The request that creates the rule, which applies to agents with the same name as the agent that made the call. */
 export function toRuleParams(
   { scope, match }: RuleDraft,
   { session, row, tool }: Pick<InboxItem, 'session' | 'row' | 'tool'>,
@@ -29,7 +29,7 @@ export function toRuleParams(
   };
 }
 
-/** The stored agent of a thread: one of the roster, or the session's own, which also runs a program's sub-agents. */
+/** The id of a thread's stored agent: an agent of the roster, or the session's own agent, which also runs a program's sub-agents. */
 export function findAgentId(agent: SessionAgent | undefined, name: string): string | undefined {
   if (agent === undefined || agent.name === name) return agent?.id;
   return toRoster(agent.multiagent).find((member) => member.name === name)?.id ?? agent.id;

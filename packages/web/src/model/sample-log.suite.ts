@@ -7,7 +7,7 @@ export interface SampleOptions {
   readonly children?: number;
   readonly sessionId?: string;
   readonly startedAt?: number;
-  /** Leaves the run open, with one child that asks. */
+  /** Whether the run stays open, with one child that waits for an approval. */
   readonly isOpen?: boolean;
 }
 

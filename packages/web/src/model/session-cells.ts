@@ -21,7 +21,7 @@ export interface SessionCells {
   readonly repositoryTitle: string;
   readonly branch: string;
   readonly added: number;
-  /** -1: the files of the session are not recorded. */
+  /** Removed lines; -1 if the files of the session are not recorded. */
   readonly removed: number;
   readonly files: number;
   readonly cost: string;
@@ -32,7 +32,7 @@ export interface SessionCells {
   readonly who: string;
 }
 
-/** The texts of a session's row at a time of the server. Texts of a row that does not run are made once a minute, not for each frame. */
+/** The texts of a session's row at a time of the server. Without a running session, they are computed once a minute, not for each frame. */
 export function toSessionCells(row: FleetSession, now: number): SessionCells {
   const step = Math.floor(now / (row.active_since === null ? 60_000 : 1_000));
   const known = cache.get(row);
@@ -70,7 +70,7 @@ function createCells(row: FleetSession, now: number): SessionCells {
   };
 }
 
-/** The glyph of a session's state, and the state of threads whose colour it has. */
+/** The glyph of each session state, and the thread state with the same colour. */
 export const sessionGlyphs: Readonly<Record<FleetSessionState, { readonly glyph: string; readonly ink: string }>> = {
   needs_you: { glyph: '!', ink: 'needs' },
   stalled: { glyph: '…', ink: 'stalled' },
@@ -81,7 +81,7 @@ export const sessionGlyphs: Readonly<Record<FleetSessionState, { readonly glyph:
   archived: { glyph: '■', ink: 'cancelled' },
 };
 
-/** How long a session was running, up to now if it is. */
+/** How long a session was running; up to now if it is running. */
 function activeMs({ active_ms: ms, active_since: since }: FleetSession, now: number): number {
   return ms + (since === null ? 0 : Math.max(0, now - Date.parse(since)));
 }
@@ -91,7 +91,7 @@ const fullTime = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeSty
 const isoDay = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short' });
 const dayOfYear = new Intl.DateTimeFormat('en-US', { month: 'short', day: 'numeric' });
 
-/** The time of today, or the day: `14:05`, `Nov 17`, `2025-11-17`. */
+/** The time of a moment today, else the day: `14:05`, `Nov 17`, `2025-11-17`. */
 function formatStart(time: number, now: number): string {
   const [start, today] = [new Date(time), new Date(now)];
   if (start.toDateString() === today.toDateString()) return start.toTimeString().slice(0, 5);

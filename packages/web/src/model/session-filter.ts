@@ -1,7 +1,7 @@
 import type { FleetSession, FleetSessionQuery, FleetSessionSort, FleetSessionState } from '@fleetloom/protocol/fleet';
 import { sessionStates } from '@fleetloom/protocol/fleet';
 
-/** What the list of sessions shows, and in which order. The address contains it. */
+/** The filter and order of the list of sessions. The address contains it. */
 export interface SessionFilter {
   readonly q: string;
   readonly status: readonly FleetSessionState[];
@@ -14,7 +14,7 @@ export interface SessionFilter {
 /** The filter of an address without one: all sessions, the newest first, so that no row moves while agents run. */
 export const noFilter: SessionFilter = { q: '', status: [], agent: [], model: [], sort: 'created', order: 'desc' };
 
-/** What sessions can be sorted by, with the direction of the first click. */
+/** The fields that sessions can be sorted by, with the direction of the first click. */
 export const sorts: Readonly<
   Record<FleetSessionSort, { readonly label: string; readonly order: SessionFilter['order'] }>
 > = {
@@ -73,7 +73,7 @@ export function isFiltered({ q, status, agent, model }: SessionFilter): boolean 
   return q.trim() !== '' || status.length + agent.length + model.length > 0;
 }
 
-/** Whether a row that changed still belongs to the list. Its words cannot be checked here: the server searches the first message too. */
+/** Whether a changed row still belongs to the list. The search text cannot be checked here: the server also searches the first message. */
 export function isListedBy({ status, agent, model }: SessionFilter, row: FleetSession): boolean {
   const hasState = status.length === 0 ? row.state !== 'archived' : status.includes(row.state);
   const hasAgent = agent.length === 0 || agent.includes(row.agent.name);

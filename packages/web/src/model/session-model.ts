@@ -22,20 +22,20 @@ export interface Conflict {
   readonly keys: readonly [string, string];
 }
 
-/** One session: the fold of its log, and what its threads did over time. */
+/** One session: the fold of its log, and the tracks of its threads over time. */
 export class SessionModel {
   readonly id: string;
   slots: SessionSlots = createSlots({ textCharsMax: limits.textCharsMax });
   readonly tracks = new Map<string, ThreadTrack>();
   readonly conflicts: Conflict[] = [];
-  /** What changed in the workspace. */
+  /** The recorded changes of the workspace. */
   readonly workspace = new WorkspaceLog();
   /** The session as the API returns it. */
   record: Session | undefined;
-  /** What the server reports about running threads, while a stalled one is on the screen. */
+  /** The server's report on running threads, while a stalled thread is on the screen. */
   health: SessionHealth | undefined;
   customTools: CustomTools = new Set();
-  /** Whole inputs of tools that are not built in, by the id of the call: a person who provides the result has to see them. */
+  /** Whole inputs of tools that are not built in, by the id of the call, because a person who provides the result must see them. */
   readonly customInputs = new Map<string, unknown>();
   /** Number of events by second, for the scrubber. */
   readonly density = new Map<number, number>();
@@ -43,7 +43,7 @@ export class SessionModel {
   firstAt: number | null = null;
   /** The number of the newest event in the session's log. */
   seq = 0;
-  /** The cost of each model request, and when. */
+  /** The cost and time of each model request. */
   readonly #costs: { readonly at: number; readonly usd: number }[] = [];
   readonly #writers = new Map<string, { readonly key: string; readonly at: number }>();
 
@@ -51,14 +51,14 @@ export class SessionModel {
     this.id = id;
   }
 
-  /** Takes the session as the API returns it. */
+  /** Stores the session as the API returns it. */
   describe(record: Session): void {
     this.record = record;
     const tools = [record.agent, ...toRoster(record.agent.multiagent)].flatMap((agent) => agent.tools);
     this.customTools = new Set(tools.flatMap((tool) => (tool.type === 'custom' ? [tool.name] : [])));
   }
 
-  /** Folds an event. False: it was folded before. */
+  /** Folds an event. Returns false if it was folded before. */
   fold(event: FleetEvent): boolean {
     const before = this.slots;
     this.slots = foldSlots(before, event);
@@ -116,7 +116,7 @@ export class SessionModel {
     track.mark(event.ts, 'spawn', `started by ${parent.slot.title ?? parent.slot.agent}`);
   }
 
-  /** The turn in the newest run that has it: a decision may belong to an earlier run. */
+  /** Finds the turn of a stream in the newest run that contains it, because a decision may belong to an earlier run. */
   #find(streamId: number, event?: StreamEvent): { readonly slot: Slot; readonly key: string } | undefined {
     const { runs } = this.slots;
     for (let index = runs.length - 1; index >= 0; index--) {
@@ -137,14 +137,14 @@ export class SessionModel {
     return added;
   }
 
-  /** An event of the session outside of its turns is marked on the lane of its coordinator. */
+  /** Marks an event of the session outside of its turns on the lane of the coordinator. */
   #markSession({ ts }: FleetEvent, kind: Mark['kind'], label: string): void {
     const index = this.slots.runs.length - 1;
     const slot = this.slots.runs[index]?.slots.find(({ depth }) => depth === 0);
     if (slot !== undefined && ts !== null) this.#trackOf(threadKey(slot, index)).mark(ts, kind, label);
   }
 
-  /** Turns without a seen end have ended with the run. */
+  /** Ends the lanes of turns without an end event, which end with the run. */
   #closeLanes(ts: number | null): void {
     const last = this.slots.runs.at(-1);
     if (ts === null || last === undefined) return;

@@ -17,7 +17,7 @@ export interface ShownRow extends ThreadRow {
   readonly glyph: string;
   readonly word: string;
   readonly session: SessionModel;
-  /** What the server reports about it, if the moment is the present. */
+  /** The server's report on the session's threads; undefined in a replay. */
   readonly health: SessionHealth | undefined;
 }
 
@@ -47,10 +47,10 @@ export interface Summary {
   /** US dollars of the last minute. */
   readonly burnPerMinute: number;
   readonly budgetUsd: number | null;
-  /** Requests that an overloaded endpoint rejected (429, 529), and those that are retried for other reasons. */
+  /** Requests that an overloaded endpoint rejected (429, 529), and requests that are retried for other reasons. */
   readonly refusalsPerMinute: number;
   readonly retriesPerMinute: number;
-  /** Model requests in progress, of all models, and those that are queued. */
+  /** Model requests of all models in progress, and model requests that are queued. */
   readonly requests: number;
   readonly queued: number;
 }
@@ -135,5 +135,5 @@ function isRequesting(phase: ShownRow['slot']['phase']): boolean {
 
 const MINUTE_MS = 60_000;
 const RATE_SECONDS = 5;
-/** Roughly, for all models. */
+/** A rough average for all models. */
 export const CHARS_PER_TOKEN = 4;

@@ -13,7 +13,7 @@ export interface Segment {
   readonly from: number;
   to: number | null;
   readonly state: StateId;
-  /** The tool, for those that run one. */
+  /** The tool of a segment in which a tool runs; otherwise empty. */
   readonly label: string;
 }
 
@@ -24,7 +24,7 @@ export interface Mark {
   readonly label: string;
 }
 
-/** The tokens of a model request, and when it ended. */
+/** The tokens of a model request, and the time of its end. */
 export interface Spent {
   readonly at: number;
   readonly tokens: number;
@@ -37,7 +37,7 @@ interface Pulse {
 }
 
 /**
- * What a thread did over time; its current state is in the slots. It only grows, and every entry has a time, so that any
+ * The history of a thread; its current state is in the slots. The history only grows, and every entry has a time, so that any
  * earlier moment can be drawn by leaving out later entries.
  */
 export class ThreadTrack {
@@ -45,18 +45,18 @@ export class ThreadTrack {
   readonly segments: Segment[] = [];
   readonly marks: Mark[] = [];
   readonly pulses: Pulse[] = [];
-  /** When each model request began. */
+  /** The start time of each model request. */
   readonly requestTimes: number[] = [];
   readonly spent: Spent[] = [];
-  /** When each call began, and when something failed: a call or the turn. */
+  /** The start time of each call, and the time of each failure of a call or the turn. */
   readonly callTimes: number[] = [];
   readonly failureTimes: number[] = [];
-  /** When a request was rejected because the endpoint is overloaded (429, 529), and when one failed otherwise and is retried. */
+  /** The times of requests rejected because the endpoint is overloaded (429, 529), and of requests that failed otherwise and are retried. */
   readonly refusalTimes: number[] = [];
   readonly retryTimes: number[] = [];
-  /** Its thinking, by the number of the request. */
+  /** The thinking of the thread, by the number of the request. */
   readonly thoughts = new Map<number, string>();
-  /** The thread that started it, and when. */
+  /** The key of the thread that started this thread, and the time. */
   spawnedBy: { readonly key: string; readonly at: number } | undefined;
   endedAt: number | null = null;
 
@@ -64,7 +64,7 @@ export class ThreadTrack {
     this.key = key;
   }
 
-  /** Takes an event, with the slot of its turn after the event. */
+  /** Adds an event, with the slot of its turn after the event. */
   take(event: FleetEvent, slot: Slot, customTools: CustomTools): void {
     const { ts } = event;
     if (ts === null) return;

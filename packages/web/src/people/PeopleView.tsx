@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { RoleLink } from './RoleLink.tsx';
 import { Logins } from './Logins.tsx';
 
-/** The browsers that are signed in to the workspace, and links for others to sign in. */
+/** The browsers that are signed in to the workspace, and links that sign other browsers in. */
 export function PeopleView() {
   const [reads, setReads] = useState(0);
   return (

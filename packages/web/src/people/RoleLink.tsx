@@ -11,7 +11,7 @@ const roles: readonly (readonly [FleetRole, string])[] = [
   ['admin', 'admin: everything'],
 ];
 
-/** Makes a link that signs one browser in, once, with a role. */
+/** Creates a link that signs one browser in, once, with a role. */
 export function RoleLink() {
   const [link, setLink] = useState<string | undefined>();
   const create = async (fields: FormData) => {

@@ -3,7 +3,7 @@ import { ui } from '../stores/stores.ts';
 import type { Page } from '../ui/page.ts';
 import { PeopleView } from './PeopleView.tsx';
 
-/** The browsers that are signed in. */
+/** The People page: the browsers that are signed in. */
 export const peoplePage: Page = {
   view: 'people',
   name: 'People',

@@ -1,6 +1,6 @@
 import type { PushMessage } from '@fleetloom/protocol/fleet';
 
-// The service worker of the dashboard. It only shows push messages: pages are never cached, so a new version is there at the next reload.
+// The service worker of the dashboard. It only shows push messages: pages are never cached, so a reload always loads the newest version.
 
 /** The part of a service worker's global scope that is used here; the types of the page do not include it. */
 interface WorkerScope {
@@ -43,10 +43,10 @@ worker.addEventListener('notificationclick', (event) => {
   event.waitUntil(open(String(event.notification.data)));
 });
 
-/** Browsers expect a notification for every push message, so one that cannot be read is shown in general terms. */
+/** Browsers require a notification for every push message, so an unreadable message is shown with a general text. */
 async function show({ title, body, url, tag }: Pick<PushMessage, 'title' | 'body' | 'url' | 'tag'>): Promise<void> {
   const icon = './favicon-needs.svg';
-  // `renotify` is not in the types: without it a newer message replaces an older one silently.
+  // `renotify` is missing in the types. Without it a newer message replaces an older one silently.
   const options = { body, tag, icon, data: url, renotify: true };
   await worker.registration.showNotification(title, options);
 }
@@ -54,7 +54,7 @@ async function show({ title, body, url, tag }: Pick<PushMessage, 'title' | 'body
 function readMessage(data: PushData | null): Pick<PushMessage, 'title' | 'body' | 'url' | 'tag'> {
   const fallback = { title: 'Fleetloom', body: 'Open Fleetloom to see more.', url: '#/inbox', tag: 'fleetloom' };
   try {
-    // Only this server can encrypt messages for this browser.
+    // The cast is safe: only this server can encrypt messages for this browser.
     return { ...fallback, ...(data?.json() as Partial<PushMessage>) };
   } catch {
     return fallback;
@@ -68,6 +68,6 @@ async function open(hash: string): Promise<void> {
   const tabs = await worker.clients.matchAll({ type: 'window', includeUncontrolled: true });
   const tab = tabs.find((each) => each.url.split('#')[0] === scope);
   if (tab === undefined) return void (await worker.clients.openWindow(url));
-  // Both at once: a browser allows them only for a moment after the click. A tab that was reloaded past the worker cannot be navigated.
+  // Both at once: a browser allows these calls only for a moment after the click. A tab that was reloaded without the worker cannot be navigated.
   await Promise.all([tab.navigate(url).catch(() => worker.clients.openWindow(url)), tab.focus()]);
 }

@@ -32,7 +32,7 @@ function drawAgent(thread: TreeThread, state: State): HTMLElement {
   return item;
 }
 
-/** The main agent has no status of its own: its last turn has. */
+/** The state of an agent. The main agent has no status of its own, so the status of its last turn is used. */
 function stateOf({ turns }: AgentTree, thread: TreeThread): State {
   if (thread.status !== undefined) return thread.status;
   const last = turns.at(-1);
@@ -40,7 +40,7 @@ function stateOf({ turns }: AgentTree, thread: TreeThread): State {
   return last.isError ? 'failed' : 'completed';
 }
 
-/** The last text of an agent; of a finished one, its result. */
+/** The last text of an agent; for a finished agent, its result. */
 function lastText(thread: TreeThread): string {
   const last = thread.items.findLast((item) => item.kind === 'text');
   return last?.kind === 'text' ? last.text : '';

@@ -11,7 +11,7 @@ const agents = find('#agents', HTMLElement);
 let latest: File | undefined;
 
 input.addEventListener('change', () => void show(input.files?.[0]));
-// Otherwise the browser navigates to the dropped file.
+// Without this, the browser would navigate to the dropped file.
 document.addEventListener('dragover', (event) => event.preventDefault());
 document.addEventListener('drop', (event) => {
   event.preventDefault();

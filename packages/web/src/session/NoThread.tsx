@@ -2,7 +2,7 @@ import { fleet } from '../stores/stores.ts';
 import type { Route } from '../stores/ui-store.ts';
 import { NotFound } from '../ui/NotFound.tsx';
 
-/** Shown while there is no thread to show: it is loading, it does not exist, or no session was chosen. */
+/** The page without a thread: the thread is loading or does not exist, or no session was chosen. */
 export function NoThread({ route: { sessionId, threadId } }: { route: Route }) {
   if (sessionId === undefined) {
     return (

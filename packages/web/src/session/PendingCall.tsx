@@ -13,7 +13,7 @@ import { useSignal } from '../stores/signal.ts';
 import { fleet, ui } from '../stores/stores.ts';
 import { ToolInput } from '../ui/text/ToolInput.tsx';
 
-/** The tool call of this session that waits for a person, with its whole input: that of the thread shown first. */
+/** A tool call of this session that waits for a person, with its whole input. Calls of the shown thread come first. */
 export function PendingCall({ shown, row }: { shown: ShownSession; row: ShownRow }) {
   useSignal(decisions.changed);
   if (fleet.replay.isOn) return null;

@@ -11,7 +11,7 @@ import { Markdown } from '../ui/text/Markdown.tsx';
 import { toPlain } from '../ui/text/to-plain.ts';
 import type { Block } from './transcript/blocks.ts';
 
-/** What the session is, what its thread was asked, and what came out: each in one line that opens. */
+/** The session, the task of the thread and its result, each in one line that expands. */
 export function SessionBrief({ shown, row, blocks }: { shown: ShownSession; row: ShownRow; blocks: readonly Block[] }) {
   const state = toFleetState(shown);
   const { glyph, ink } = sessionGlyphs[state];
@@ -48,7 +48,7 @@ export function SessionBrief({ shown, row, blocks }: { shown: ShownSession; row:
   );
 }
 
-/** How far the agent is in its plan, and what it does now; all tasks when it is opened. */
+/** The progress of the agent in its plan and its current task; expands to all tasks. */
 function Plan({ tasks }: { tasks: readonly PlanTask[] }) {
   const done = tasks.filter(({ status }) => status === 'completed' || status === 'cancelled').length;
   const now = tasks.find(({ status }) => status === 'in_progress');
@@ -78,10 +78,10 @@ function resultOf(blocks: readonly Block[]): string {
   return last?.type === 'text' ? last.text.trim() : '';
 }
 
-/** More than fits on a line; the rest is cut by the layout. */
+/** Characters of a text in one line: more than fits, because the layout cuts the line. */
 const LINE_CHARS = 400;
 
-/** The first input of the thread: later ones are follow-ups. */
+/** The first input of the thread: later inputs are follow-ups. */
 function taskOf({ slots }: ShownSession, { slot, threadId, level }: ShownRow): string {
   const turns = slots.runs.flatMap((run) => run.slots);
   const isFirst = (one: (typeof turns)[number]) => (level === 0 ? one.depth === 0 : one.threadId === threadId);

@@ -24,14 +24,14 @@ export function ThreadView({ route }: { route: Route }) {
   const shown = fleet.shown();
   const { sessionId, threadId } = route;
   const current = shown.find(({ session }) => session.id === sessionId);
-  // A thread of a link that is not known (yet) is not replaced by another one.
+  // If the thread of a link is not known (yet), no other thread is shown instead.
   const row = isNamed(threadId) ? current?.rows.find((one) => one.threadId === threadId) : current?.rows[0];
   useEffect(() => {
     if (sessionId !== undefined) fleet.lookUp(sessionId);
   }, [sessionId]);
   const [newest] = shown;
   useEffect(() => {
-    // Without a session in the address, the newest one is opened once; later sessions do not replace it.
+    // Without a session in the address, the newest session is opened once; later sessions do not replace it.
     if (sessionId === undefined && newest !== undefined) ui.replace({ ...route, sessionId: newest.session.id });
   }, [sessionId, newest]);
   const events = useThreadEvents(row);
@@ -40,7 +40,7 @@ export function ThreadView({ route }: { route: Route }) {
   useEffect(() => {
     if (isRead && route.eventId !== undefined) threadPage.select(route.eventId);
   }, [isRead, route.eventId]);
-  // Before the first turn there is a session, but no thread.
+  // Before the first turn, a session has no thread.
   if (current !== undefined && row === undefined && route.tab === 'changes')
     return (
       <section className="changes-alone" aria-label="Changes">
@@ -79,7 +79,7 @@ export function ThreadView({ route }: { route: Route }) {
   );
 }
 
-/** Whether a link names a thread; one with an empty name leads to the coordinator. */
+/** Whether a link names a thread; a link with an empty thread name leads to the coordinator. */
 function isNamed(threadId: string | undefined): boolean {
   return threadId !== undefined && threadId !== '';
 }

@@ -36,7 +36,7 @@ export const sessionKeys: KeyMap = {
   '|': () => withThread((row) => toggleBeside(row, false)),
   C: () => withThread((row) => toggleBeside(row, true)),
   '/': () => withThread(({ sessionId }) => ui.set({ dialog: { type: 'find', sessionId } })),
-  // On the Changes tab it closes dialogs and leaves fields; a second press must not lose the place.
+  // On the Changes tab, Escape closes dialogs and leaves fields; a second press must not leave the page.
   Escape: () => threadPage.closeTree() || isChanges() || ui.back(),
 };
 
@@ -44,7 +44,7 @@ function isChanges(): boolean {
   return ui.route.tab === 'changes';
 }
 
-/** Shows the changes of the session, or the transcript again. */
+/** Switches between the changes of the session and the transcript. */
 function toggleChanges({ session, sessionId, threadId }: ShownRow): void {
   if (!isChanges() && !hasWorkspace(session)) return ui.notify('This session has no directory or repository.');
   ui.go({ view: 'session', sessionId, threadId: threadId ?? undefined, tab: isChanges() ? undefined : 'changes' });
@@ -54,7 +54,7 @@ function withThread(act: (row: ShownRow) => void): void {
   if (threadPage.row !== undefined) act(threadPage.row);
 }
 
-/** The live session: in a replay, the row belongs to the session as it was. */
+/** Calls `act` with the live session: in a replay, the row belongs to the session at an earlier time. */
 function withSession(act: (session: SessionModel) => void): void {
   withThread(({ session }) => act(fleet.model.sessions.get(session.id)?.model ?? session));
 }

@@ -6,7 +6,7 @@ import type { Page } from '../ui/page.ts';
 import { sessionKeys } from './keys.ts';
 import { ThreadView } from './ThreadView.tsx';
 
-/** One session, thread by thread: transcript, inspector, replay. */
+/** The Session page: one session, thread by thread, with transcript, inspector and replay. */
 export const sessionPage: Page = {
   view: 'session',
   name: 'Session',

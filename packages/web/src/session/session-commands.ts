@@ -4,19 +4,19 @@ import { fleet, ui } from '../stores/stores.ts';
 import { toBeside, toHash } from '../stores/ui-store.ts';
 import { threadPage } from './transcript/thread-page.ts';
 
-// What keys and buttons of the session page do with the thread that is shown.
+// Actions of keys and buttons of the session page on the shown thread.
 
 /** Asks how to fork the session at the moment shown, or run it again. */
 export function forkSession({ sessionId }: ShownRow): void {
   ui.set({ dialog: { type: 'fork', sessionId } });
 }
 
-/** Asks in which form to export the session. */
+/** Asks for the format in which to export the session. */
 export function exportSession({ sessionId }: ShownRow): void {
   ui.set({ dialog: { type: 'export', sessionId } });
 }
 
-/** Shows the next thread of the tree beside this one, or closes it. Comparing shows both, request by request. */
+/** Shows the next thread of the tree beside this one, or hides it. `isCompared` compares both, request by request. */
 export function toggleBeside(row: ShownRow, isCompared: boolean): void {
   const { route } = ui;
   if (route.beside !== undefined && (!isCompared || route.isCompared === true))

@@ -6,7 +6,7 @@ import type { Dialog, ListedSession } from '../stores/ui-store.ts';
 import { FormDialog } from '../ui/FormDialog.tsx';
 import { sessionPage } from './session-page.ts';
 
-/** Asks before sessions are archived, deleted or cancelled, and lists what is lost. */
+/** Asks before sessions are archived, deleted or cancelled, and lists the data that is lost. */
 export function BulkDialog({ dialog }: { dialog: Extract<Dialog, { type: BulkAction }> }) {
   const { type: action, sessions } = dialog;
   const affected = applicableTo(action, sessions);
@@ -26,7 +26,7 @@ export function BulkDialog({ dialog }: { dialog: Extract<Dialog, { type: BulkAct
           type="submit"
           className={action === 'archive' ? 'primary' : 'danger'}
           disabled={affected.length === 0}
-          // A deletion is not confirmed by an Enter that was meant for something else.
+          // The button of a deletion has no focus, so that an accidental Enter does not confirm it.
           autoFocus={action !== 'delete'}
         >
           {NAMES[action]} {plural(affected.length, 'session')}

@@ -40,5 +40,5 @@ export function RenameDialog({ dialog }: { dialog: Extract<Dialog, { type: 'rena
   );
 }
 
-/** The server accepts no more. */
+/** Characters of a title, the limit of the server. */
 const TITLE_CHARS = 200;

@@ -4,7 +4,7 @@ import { storeLimits } from '../stores/limits.ts';
 import { ui } from '../stores/stores.ts';
 import { FormDialog } from '../ui/FormDialog.tsx';
 
-/** Names the filter that is shown, so that it can be opened again. */
+/** Saves the current filter under a name, so that it can be opened again. */
 export function SaveViewDialog({ search }: { search: string }) {
   const [name, setName] = useState('');
   return (

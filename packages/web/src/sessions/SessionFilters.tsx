@@ -10,7 +10,7 @@ import { sessionList, ui } from '../stores/stores.ts';
 import { pageLimits } from './limits.ts';
 import { showFilter } from './session-page.ts';
 
-// The keys of a record of all states.
+// The cast is safe: the keys of this record are the states.
 const states = (Object.keys(sessionStates) as FleetSessionState[]).toSorted(
   (left, right) => sessionStates[left].rank - sessionStates[right].rank,
 );
@@ -39,7 +39,7 @@ export function SessionFilters({ filter }: { filter: SessionFilter }) {
             aria-label="Sort by"
             value={filter.sort}
             onChange={(event) => {
-              // The options are the keys of this record.
+              // The cast is safe: the options are the keys of this record.
               const sort = event.target.value as SessionFilter['sort'];
               showFilter({ ...filter, sort, order: sorts[sort].order });
             }}
@@ -85,11 +85,11 @@ function toggled(status: SessionFilter['status'], state: FleetSessionState): Ses
   return status.includes(state) ? status.filter((one) => one !== state) : [...status, state];
 }
 
-/** The search field. The address, and with it the list, follows shortly after the last letter. */
+/** The search field. The address and the list are updated shortly after the last typed letter. */
 function Search({ filter }: { filter: SessionFilter }) {
   const [text, setText] = useState(filter.q);
   const sent = useRef(filter.q);
-  // Back and forward, a view or a link changed the filter.
+  // The filter was changed by the history, a view or a link.
   if (sent.current !== filter.q) {
     sent.current = filter.q;
     setText(filter.q);
@@ -122,7 +122,7 @@ interface ChoiceProps {
   readonly onChoose: (chosen: readonly string[]) => void;
 }
 
-/** One value of a facet, or all. A link may choose several; they are shown as one option. */
+/** Selects one value of a facet, or all. A link may choose several values; they are shown as one option. */
 function Choice({ label, values, chosen, onChoose }: ChoiceProps) {
   const current = chosen.join(', ');
   const isOther = chosen.length > 0 && (chosen.length > 1 || !values.some(({ value }) => value === current));
@@ -144,10 +144,10 @@ function Choice({ label, values, chosen, onChoose }: ChoiceProps) {
   );
 }
 
-/** No agent and no model has this name. */
+/** The option for several values; agents and models cannot have this name. */
 const OTHER = '\n';
 
-/** Named filters: the built-in ones, and those that the user saved. */
+/** Named filters: the built-in views, and the views that the user saved. */
 function Views({ filter }: { filter: SessionFilter }) {
   useSignal(savedViews.changed);
   const search = formatFilter(filter);

@@ -8,7 +8,7 @@ interface SessionLineProps extends SessionCells {
   readonly index: number;
   readonly height: number;
   readonly isCurrent: boolean;
-  /** One row is reachable with Tab; `j` and `k` move from there. */
+  /** Whether Tab reaches this row. Tab reaches one row, and `j` and `k` move from there. */
   readonly isTabStop: boolean;
   readonly isChecked: boolean;
 }

@@ -55,7 +55,7 @@ export function SessionTable() {
   );
 }
 
-/** Rows have a fixed height; only visible ones are rendered, and pages are read when they are scrolled to. Scrolling renders nothing else. */
+/** Rows have a fixed height; only visible rows are rendered, and pages are loaded on scrolling to them. Scrolling renders nothing else. */
 function SessionRows({ filter }: { readonly filter: SessionFilter }) {
   useTick(1_000);
   const body = useRef<HTMLDivElement>(null);
@@ -122,7 +122,7 @@ function SessionRows({ filter }: { readonly filter: SessionFilter }) {
 const OVERSCAN = 4;
 const ROW_HEIGHT = 34;
 const CARD_HEIGHT = 88;
-/** As in sessions.css: rows are cards. */
+/** The same breakpoint as in sessions.css, below which rows are cards. */
 const NARROW = '(max-width: 760px)';
 
 function Head({ column, filter }: { column: Column; filter: SessionFilter }) {
@@ -143,7 +143,7 @@ function Head({ column, filter }: { column: Column; filter: SessionFilter }) {
   );
 }
 
-/** Selects all rows that are read, or none. */
+/** Selects all loaded rows, or none. */
 function CheckAll() {
   const { rows } = sessionList;
   const count = rows.filter(({ id }) => sessionPage.checked.has(id)).length;

@@ -76,7 +76,7 @@ function Failed({ problem }: { problem: string }) {
   );
 }
 
-/** Why there is no row, and what to do. */
+/** Why the list has no rows, and what to do. */
 function NoRows({ filter, isEmpty }: { filter: SessionFilter; isEmpty: boolean }) {
   if (sessionList.state === 'failed') {
     return (

@@ -47,7 +47,7 @@ function ask(action: BulkAction): void {
   if (!refuseInReplay()) ui.set({ dialog: { type: action, sessions } });
 }
 
-/** Makes the row below or above the current one, and scrolls to it. */
+/** Moves the current row by one row down or up, and scrolls to it. */
 function move(by: 1 | -1): void {
   const { rows } = sessionList;
   const index = rows.findIndex(({ id }) => id === sessionPage.currentId);

@@ -2,6 +2,6 @@
 export const pageLimits = {
   /** How long after the last letter a search starts. */
   searchMs: 150,
-  /** Characters of a search: the server accepts no more. */
+  /** Characters of a search, the limit of the server. */
   searchCharsMax: 500,
 } as const;

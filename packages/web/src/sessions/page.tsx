@@ -3,7 +3,7 @@ import type { Page } from '../ui/page.ts';
 import { sessionsKeys } from './keys.ts';
 import { SessionsView } from './SessionsView.tsx';
 
-/** All sessions: search, filters, order, and actions on several of them. */
+/** The Sessions page: all sessions with search, filters, order, and actions on several sessions. */
 export const sessionsPage: Page = {
   view: 'sessions',
   name: 'Sessions',

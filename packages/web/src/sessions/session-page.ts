@@ -44,7 +44,7 @@ class SessionPage {
 
   setTop(top: number): void {
     this.top = top;
-    // Storage is slow: once after scrolling, not for each frame.
+    // Stored once after scrolling and not for each frame, because storage is slow.
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#keep(), KEEP_MS);
   }
@@ -53,7 +53,7 @@ class SessionPage {
     return sessionList.rows.find(({ id }) => id === this.currentId);
   }
 
-  /** The checked rows; without any, the current one. */
+  /** The checked rows; without checked rows, the current row. */
   chosen(): readonly FleetSession[] {
     const current = this.current();
     if (this.checked.size > 0) return sessionList.rows.filter(({ id }) => this.checked.has(id));
@@ -96,7 +96,7 @@ function readKept(): Kept {
 /** The state of the Sessions page in this tab. */
 export const sessionPage = new SessionPage();
 
-/** Shows what a filter selects. `isTyping`: the address changes without a new entry in the history. */
+/** Applies a filter. With `isTyping` the address changes without a new entry in the history. */
 export function showFilter(filter: SessionFilter, isTyping = false): void {
   const route = { view: 'sessions', search: formatFilter(filter) };
   sessionPage.top = 0;

@@ -6,7 +6,7 @@ import { type Finding, listFindings } from './list-findings.ts';
 const marks = { ok: ['✓', 'tool'], note: ['·', 'queued'], problem: ['✗', 'error'] } as const;
 const words: Readonly<Record<Finding['state'], string>> = { ok: 'works', note: 'note', problem: 'problem' };
 
-/** What runs agents and their tools on the server's machine, and what is missing. */
+/** The engines and programs that run agents and their tools on the server's machine, and missing ones. */
 export function Engines({ settings, programs }: { settings: FleetSettings; programs: readonly FleetProgram[] }) {
   return (
     <>

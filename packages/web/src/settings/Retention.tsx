@@ -1,7 +1,7 @@
 import type { FleetSettings } from '@fleetloom/protocol/fleet';
 import { plural } from '../model/format.ts';
 
-/** What the server deletes on its own, and when. */
+/** The data that the server deletes on its own, and when. */
 export function Retention({ settings: { retention } }: { settings: FleetSettings }) {
   const { deltas, webhook_event_ms: webhookMs, login_ms: loginMs } = retention;
   const days = (ms: number) => plural(ms / 86_400_000, 'day');

@@ -11,7 +11,7 @@ import { Retention } from './Retention.tsx';
 import { ThemeChoice } from './ThemeChoice.tsx';
 import { Webhooks } from './Webhooks.tsx';
 
-/** Settings of this browser, and below them what the server reports. */
+/** Settings of this browser, and below them the server's report about itself. */
 export function SettingsView() {
   const [reads, setReads] = useState(0);
   const { value, problem, isLoading } = useLoaded('settings', String(reads), readSettings);

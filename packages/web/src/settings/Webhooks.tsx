@@ -4,7 +4,7 @@ import { formatAgo, plural } from '../model/format.ts';
 import { serverNow } from '../stores/connection/clock.ts';
 import { CopyLine } from '../ui/text/CopyLine.tsx';
 
-/** The configured addresses, each with its newest deliveries. */
+/** The URLs of the configured webhooks, each with its newest deliveries. */
 export function Webhooks({ webhooks }: { webhooks: readonly FleetWebhook[] }) {
   if (webhooks.length === 0) {
     return (

@@ -9,7 +9,7 @@ export interface Finding {
   readonly fix?: string | undefined;
 }
 
-/** What runs agents and their tools: models, programs, sandbox, search, git. */
+/** Findings about the parts that run agents and their tools: models, programs, sandbox, search, git. */
 export function listFindings(settings: FleetSettings, programs: readonly FleetProgram[]): readonly Finding[] {
   const { model_endpoint: endpoint, machine } = settings;
   return [

@@ -3,7 +3,7 @@ import { ui } from '../stores/stores.ts';
 import type { Page } from '../ui/page.ts';
 import { SettingsView } from './SettingsView.tsx';
 
-/** The caller, the settings of this browser, and what the operator of the server has configured. */
+/** The Settings page: the caller, the settings of this browser, and the configuration of the server. */
 export const settingsPage: Page = {
   view: 'settings',
   name: 'Settings',

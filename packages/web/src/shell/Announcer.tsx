@@ -22,7 +22,7 @@ export function Announcer({ page }: { page: Page }) {
   const [announcement, setAnnouncement] = useState('');
   const lastAt = useRef(0);
   useEffect(() => {
-    // Before the sessions are loaded, nothing is known.
+    // Nothing is announced before the sessions are loaded.
     if (!isListed) return;
     const text = count === 0 ? 'Nothing needs you' : `${count} need${count === 1 ? 's' : ''} you`;
     const wait = announceWaitMs(lastAt.current, Date.now());

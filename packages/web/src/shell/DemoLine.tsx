@@ -7,7 +7,7 @@ import { inbox } from '../stores/inbox-store.ts';
 import { useSignal } from '../stores/signal.ts';
 import { fleet, ui } from '../stores/stores.ts';
 
-/** One line about the newest demo: what is happening, and what to click next. */
+/** One line about the newest demo: its current activity, and the next thing to click. */
 export function DemoLine() {
   useSignal(fleet.changed);
   const [isHidden, setHidden] = useState(() => localStorage.getItem(HIDDEN) !== null);

@@ -4,7 +4,7 @@ import { fleet } from '../stores/stores.ts';
 import { uiLimits } from '../ui/limits.ts';
 import { useTick } from '../ui/use-tick.ts';
 
-/** What the page shows: `● live · seq 48,213 · lag 40 ms · 0 gaps`, or why it is not the present. */
+/** The state of the page: `● live · seq 48,213 · lag 40 ms · 0 gaps`, or why the page does not show the present. */
 export function LinkBadge() {
   useSignal(fleet.linkChanged);
   useSignal(fleet.replay.changed);
@@ -63,14 +63,14 @@ const GLYPHS: Readonly<Record<ShownLink, string>> = {
   replay: '◷',
 };
 
-/** A page is live when the connection is open and what is shown was loaded. */
+/** The shown state: live when the connection is open and the list of sessions is loaded. */
 function toState(): ShownLink {
   if (fleet.replay.isOn) return 'replay';
   const { type } = fleet.link;
   return type === 'live' && !fleet.isListed ? 'loading' : type;
 }
 
-/** How long no byte arrived, and when the next attempt is. */
+/** How long ago the last byte arrived, and when the next attempt to connect is. */
 function silence(): readonly string[] {
   const { lastByteAt, nextTryAt } = fleet.link;
   const now = Date.now();

@@ -49,7 +49,7 @@ interface Found {
   readonly status: string;
 }
 
-/** The sessions that the server finds. Until it has responded: loaded ones with these words in their names. */
+/** The sessions that the server finds. Until it has responded, loaded sessions with these words in their names. */
 function useFoundSessions(text: string): Found {
   const [found, setFound] = useState<{ readonly text: string; readonly result: Found } | undefined>();
   const q = text.trim();

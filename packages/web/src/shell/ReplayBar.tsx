@@ -3,7 +3,7 @@ import { formatClock } from '../model/format.ts';
 import { useSignal } from '../stores/signal.ts';
 import { fleet } from '../stores/stores.ts';
 
-/** Shown during a replay, so that the past is not taken for the present. */
+/** A bar that is shown during a replay, so that the past is not mistaken for the present. */
 export function ReplayBar() {
   useSignal(fleet.replay.changed);
   const { replay } = fleet;

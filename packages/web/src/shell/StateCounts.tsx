@@ -6,7 +6,7 @@ import { fleet, sessionCounts } from '../stores/stores.ts';
 
 const shown: readonly FleetSessionState[] = ['needs_you', 'running', 'stalled', 'failed'];
 
-/** Sessions by state, as the server counts them; each leads to these sessions. In a replay they would be of another time. */
+/** The server's counts of sessions by state, each a link to these sessions. Hidden in a replay, because the counts are of the present. */
 export function StateCounts() {
   useSignal(sessionCounts.changed);
   useSignal(fleet.replay.changed);

@@ -1,7 +1,7 @@
 import type { Page } from '../ui/page.ts';
 import { listGroup } from './pages.ts';
 
-/** Links between a page of the top bar and those below it. */
+/** Links between a page of the top bar and the pages below it. */
 export function SubPages({ current }: { current: Page }) {
   const group = listGroup(current);
   if (group.length === 0) return null;

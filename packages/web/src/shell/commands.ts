@@ -18,7 +18,7 @@ export interface Command {
   readonly kind: 'page' | 'action' | 'thread' | 'session' | 'view';
   readonly name: string;
   readonly keys?: string;
-  /** The state of the session or thread that it opens. */
+  /** The state of the session or thread that the command opens. */
   readonly state?: { readonly ink: string; readonly glyph: string; readonly word: string };
   readonly run: () => void;
 }
@@ -42,7 +42,7 @@ function toSessionCommand(session: FleetSession): Command {
   };
 }
 
-/** What the keys of the page that is shown do. */
+/** The actions of the keys of the current page. */
 function pageActions(): readonly Command[] {
   const page = findPage(ui.route.view);
   return page.help.flatMap(([key, action]): Command[] => {
@@ -52,7 +52,7 @@ function pageActions(): readonly Command[] {
   });
 }
 
-/** Keys that the help names by a word. */
+/** Keys that the help shows as a word. */
 const NAMED_KEYS: Readonly<Record<string, string>> = { Space: ' ', Esc: 'Escape' };
 
 function threadCommands(): readonly Command[] {

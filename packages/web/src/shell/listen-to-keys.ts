@@ -17,7 +17,7 @@ export function listenToKeys(): void {
     if (event.metaKey || event.ctrlKey || event.altKey || ui.dialog !== undefined) return;
     if (isField(event.target)) {
       if (event.key !== 'Escape' || !(event.target instanceof HTMLElement)) return;
-      // Browsers clear a search field; here the first Escape leaves it, and the second clears the filter.
+      // Browsers clear a search field on Escape. Here the first Escape leaves the field, and the second clears the filter.
       event.preventDefault();
       return event.target.blur();
     }

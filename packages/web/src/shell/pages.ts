@@ -13,7 +13,7 @@ import { ui } from '../stores/stores.ts';
 import { unknownPage } from './unknown-page.tsx';
 import type { Page } from '../ui/page.ts';
 
-/** Every page, in the order of the top bar, and then those below one of them. */
+/** Every page: the pages of the top bar in order, then the pages below one of them. */
 export const pages: readonly [Page, ...Page[]] = [
   sessionsPage,
   fleetPage,
@@ -28,13 +28,13 @@ export const pages: readonly [Page, ...Page[]] = [
   auditPage,
 ];
 
-/** A page of the top bar with those below it; empty if there are none. */
+/** A page of the top bar and the pages below it; empty if no page is below it. */
 export function listGroup({ view, under = view }: Page): readonly Page[] {
   const group = pages.filter((page) => page.view === under || page.under === under);
   return group.length > 1 ? group : [];
 }
 
-/** The page of an address, or the page that says that there is none. */
+/** The page of an address; for an unknown address, the page that reports it. */
 export function findPage(view: string): Page {
   return pages.find((page) => page.view === view) ?? unknownPage;
 }

@@ -2,7 +2,7 @@ import { ui } from '../stores/stores.ts';
 import { NotFound } from '../ui/NotFound.tsx';
 import type { Page } from '../ui/page.ts';
 
-/** Shown for an address that no page has. */
+/** The page that is shown for an unknown address. */
 export const unknownPage: Page = {
   view: '',
   name: 'Not found',

@@ -6,7 +6,7 @@ import { states } from '@fleetloom/protocol/fleet';
 import type { ShownRow } from '../model/summary.ts';
 import { fleet, ui } from './stores.ts';
 
-/** Whether a replay is shown, in which nothing can be changed; then a notice says so. */
+/** Whether a replay is shown, in which nothing can be changed. If so, shows a notice. */
 export function refuseInReplay(): boolean {
   if (fleet.replay.isOn) ui.notify('This is a replay. Go back to live first.', true);
   return fleet.replay.isOn;
@@ -65,7 +65,7 @@ export function canContinue(
 
 type ContinuedRow = Pick<ShownRow, 'sessionId' | 'level' | 'state' | 'session' | 'slot'>;
 
-/** Sends a message that makes the agent continue. It names the calls that did not run. */
+/** Sends a message that makes the agent continue. The message names the calls that did not run. */
 export async function continueSession(sessionId: string): Promise<void> {
   if (refuseInReplay()) return;
   try {

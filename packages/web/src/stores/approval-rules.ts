@@ -10,7 +10,7 @@ import { api } from './connection/api.ts';
 import { Signal } from './signal.ts';
 import { ui } from './stores.ts';
 
-/** The approval rules of the workspace, as the server has them. */
+/** The approval rules of the workspace, read from the server. */
 class ApprovalRules {
   readonly changed = new Signal();
   rules: readonly StandingRule[] = [];
@@ -29,14 +29,14 @@ class ApprovalRules {
     this.changed.emit();
   }
 
-  /** Creates a rule. Throws if the server refuses it. */
+  /** Creates a rule. Throws if the server rejects the rule. */
   async create(params: StandingRuleParams): Promise<void> {
     const { answered, text } = await api.post<CreatedRule>(PATH, params);
     ui.notify(`The server now allows ${text}. ${plural(answered, 'pending request')} answered.`);
     await this.load();
   }
 
-  /** From now on no call is allowed by the rule. */
+  /** Revokes a rule, which then allows no further call. */
   async revoke({ id, text }: StandingRule): Promise<void> {
     try {
       await api.delete(`${PATH}/${id}`);
@@ -47,7 +47,7 @@ class ApprovalRules {
     await this.load();
   }
 
-  /** How many pending approvals the rule would answer. Throws if the server would refuse it. */
+  /** How many pending approvals the rule would allow. Throws if the server would reject the rule. */
   async countMatches(params: StandingRuleParams): Promise<number> {
     return (await api.post<RulePreview>(`${PATH}/preview`, params)).matches;
   }

@@ -5,7 +5,7 @@ import { Signal } from './signal.ts';
 import { undoSetting } from './undo-setting.ts';
 import type { InboxItem } from '../model/inbox-items.ts';
 
-/** What the user decided. */
+/** The kind of a decision. */
 export type Verdict = 'allow' | 'deny' | 'answer';
 
 /** A decision of the user. It can be undone until it is sent. */
@@ -13,11 +13,11 @@ export interface Decision {
   readonly item: InboxItem;
   readonly verdict: Verdict;
   readonly text: string;
-  /** The rule that made the decision; null: the user decided this item. */
+  /** The rule that made the decision; null if the user decided this item. */
   readonly rule: string | null;
-  /** Of an approval: the edited input of the call; undefined: the original input. */
+  /** The edited input of an approved call; undefined for the original input. */
   readonly updatedInput?: InputFields | undefined;
-  /** Of a denial: whether the turn that made the call ends too. */
+  /** Whether a denial also ends the turn that made the call. */
   readonly isInterrupting?: boolean;
   state: 'pending' | 'sending' | 'sent' | 'failed';
   problem: string;
@@ -27,12 +27,12 @@ export interface Decision {
 export type InputFields = Readonly<Record<string, unknown>>;
 
 interface HowDecided extends Pick<Decision, 'updatedInput' | 'isInterrupting'> {
-  /** How long it can be undone. */
+  /** How long the decision can be undone. */
   readonly waitMs?: number;
   readonly rule?: string | null;
 }
 
-/** The decisions made in this tab. Of several answers the first counts; the fleet stream reports which one that was. */
+/** The decisions made in this tab. If several users decide a call, the first decision counts; the fleet stream reports which one it was. */
 export class Decisions {
   readonly changed = new Signal();
   readonly #all = new Map<string, Decision>();
@@ -61,7 +61,7 @@ export class Decisions {
     this.changed.emit();
   }
 
-  /** Undoes decisions that are not sent yet, of one item or all. Returns whether there was one. */
+  /** Undoes decisions that are not sent yet, of one item or of all. Returns whether it undid any. */
   undo(id?: string): boolean {
     const pending = [...this.#all.values()].filter(
       ({ state, item }) => state === 'pending' && (id === undefined || item.id === id),
@@ -111,7 +111,7 @@ export function ruleOf({ session, tool, input }: InboxItem): string {
   return `${session.id}\n${tool}\n${JSON.stringify(input)}`;
 }
 
-/** The rule as the user sees it and as the log records it. The session is that of the log. */
+/** The text of the rule for the user and the log. It omits the session, which is the session of the log. */
 export function shownRuleOf({ tool, input }: InboxItem): string {
   return toRuleText({ tool, field: null, pattern: JSON.stringify(input) });
 }

@@ -10,7 +10,7 @@ interface Demo {
   readonly files: Readonly<Record<string, string>>;
 }
 
-// Defined by vite.config.ts from the demo of the command line.
+// vite.config.ts defines this constant from the demo of the command line.
 declare const FLEETLOOM_DEMO: Demo;
 
 /** The demo of the command line. */

@@ -32,7 +32,7 @@ export function writeDraft(name: string, text: string): void {
   try {
     localStorage.setItem(DRAFTS, JSON.stringify(kept.slice(-storeLimits.draftsMax)));
   } catch {
-    // Without storage, or when it is full, the field works and its text does not survive a reload.
+    // If storage is unavailable or full, the field works but its text does not survive a reload.
   }
 }
 

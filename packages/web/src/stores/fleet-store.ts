@@ -31,13 +31,13 @@ export class FleetStore {
   readonly linkChanged = new Signal();
   readonly replay: ReplayPlayer;
   link: LinkState = noLink;
-  /** Time from the server to this tab, of the newest event. */
+  /** How long the newest event took from the server to this tab. */
   lagMs = 0;
-  /** Whether the session list was loaded: before, an empty fleet may just not be loaded yet. */
+  /** Whether the session list was loaded. Before that, an empty fleet may only mean that nothing is loaded yet. */
   isListed = false;
-  /** Called with rows of the list of sessions that changed. */
+  /** Called with changed rows of the list of sessions. */
   onSessionsChanged: (event: SessionsChanged) => void = () => {};
-  /** Sessions of links that were looked up on the server: `missing` does not exist there. */
+  /** Sessions of links that were looked up on the server; `missing` if the server does not have the session. */
   readonly lookups = new Map<string, 'loading' | 'found' | 'missing' | 'failed'>();
   #isDirty = false;
   #shown: readonly ShownSession[] | undefined;
@@ -62,7 +62,7 @@ export class FleetStore {
     }, storeLimits.rowsMs);
   }
 
-  /** The moment shown, in server time: events carry server times. */
+  /** The moment shown, in server time, which events carry. */
   now(): number {
     return this.replay.time ?? serverNow();
   }
@@ -104,7 +104,7 @@ export class FleetStore {
         continue;
       }
       const unread = this.model.take(event);
-      // The session is no longer on the stream: the server says whether it still exists.
+      // The session is no longer on the stream, so a request finds out whether it still exists.
       if (event.type === 'over' && event.session_id !== undefined && this.lookups.delete(event.session_id))
         this.lookUp(event.session_id);
       if (unread !== undefined) this.load(unread);
@@ -149,7 +149,7 @@ export class FleetStore {
       }
       this.model.endLog(sessionId);
     } catch {
-      // It is loaded again on request, or with the next event of the session.
+      // The log is loaded again on request, or with the next event of the session.
       const known = this.model.sessions.get(sessionId);
       if (known !== undefined) known.load = 'unloaded';
     }
@@ -158,7 +158,7 @@ export class FleetStore {
 
   /** Loads the session records: titles, budgets, agents. */
   refreshSessions(): Promise<void> {
-    // A list that is loading may not contain what the caller has just created, so one more load follows for all callers.
+    // A list that is loading may not contain a session that the caller has just created, so one more load follows for all callers.
     if (this.#listing !== undefined) {
       return (this.#nextListing ??= this.#listing.then(() => {
         this.#nextListing = undefined;
@@ -180,7 +180,7 @@ export class FleetStore {
     this.#isDirty = true;
   }
 
-  /** Loads a session that a link names: its record may not be among the listed ones, and it may not exist. */
+  /** Loads the session of a link. Its record may not be among the listed records, and the session may not exist. */
   lookUp(sessionId: string): void {
     const known = this.lookups.get(sessionId);
     if (known === 'loading' || known === 'found') return;

@@ -12,7 +12,7 @@ export function followSessions(): void {
     if (fleet.isLive === isLive) return;
     isLive = fleet.isLive;
     if (!isLive) return;
-    // Changes while the connection was interrupted are not repeated.
+    // Changes during an interruption of the connection are not emitted again.
     inBackground(sessionCounts.read());
     sessionList.refresh();
   });

@@ -7,7 +7,7 @@ class InboxStore {
   readonly changed = new Signal();
   selectedId: string | undefined;
   readonly checked = new Set<string>();
-  /** What the card of the selected item shows: its content, a form, or a confirmation. */
+  /** The mode of the selected item's card: its content, a form, or a confirmation. */
   mode: 'read' | 'deny' | 'answer' | 'edit' | 'confirm' | 'rule' | 'always' | 'batch' = 'read';
   readonly #dismissed = new Set<string>();
   #order: readonly string[] = [];
@@ -21,7 +21,7 @@ class InboxStore {
     return this.#order.flatMap((id) => byId.get(id) ?? []);
   }
 
-  /** Called when the page is opened: the most urgent item comes first again. */
+  /** Sorts the items when the page is opened, so that the most urgent item comes first again. */
   sort(): void {
     this.#order = [];
   }

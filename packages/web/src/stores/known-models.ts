@@ -4,7 +4,7 @@ import { api } from './connection/api.ts';
 
 /** The models that agents of this server can have. */
 export interface KnownModels {
-  /** Sorted by id: models of the endpoint, scripted ones, and those of programs that were found. */
+  /** Models of the endpoint, scripted models, and models of programs that were found, sorted by id. */
   readonly models: readonly { readonly id: string; readonly label: string }[];
   readonly programs: readonly FleetProgram[];
 }

@@ -10,10 +10,10 @@ export const storeLimits = {
   undoMs: 1_500,
   /** Rows of a page of the list of sessions. */
   listPage: 200,
-  /** How long after a change the list of sessions is read again, and the least time between two such reads. */
+  /** How long after a change the list of sessions is requested again, and the least time between two such requests. */
   listDelayMs: 200,
   listRefreshMs: 2_000,
-  /** How long after the last change of a rule's form the server is asked how many approvals match. */
+  /** How long after the last change of a rule's form its preview is requested. */
   rulePreviewMs: 200,
   /** Drafts that a browser keeps, and characters of each. */
   draftsMax: 50,

@@ -15,7 +15,7 @@ export interface ReplayedStore {
   notify(): void;
 }
 
-/** Replays a session: play, step, seek. While it is on, every page shows that moment. */
+/** Replays a session: play, step, seek. During a replay, every page shows the same moment. */
 export class ReplayPlayer {
   readonly changed = new Signal();
   speed: number = 1;
@@ -24,7 +24,7 @@ export class ReplayPlayer {
   isReading = false;
   /** Number of events up to the moment shown. */
   count = 0;
-  /** The moment shown. Undefined: live. */
+  /** The moment shown. Undefined without a replay. */
   time: number | undefined;
   #replay: Replay | undefined;
   /** Other sessions of the same time. */
@@ -53,20 +53,20 @@ export class ReplayPlayer {
     return this.#replay?.slotsAfter(this.count);
   }
 
-  /** Cursor of the last event up to the moment shown. Undefined: the session is shown live. */
+  /** Cursor of the last event up to the moment shown. Undefined if the session is shown live. */
   cursorIn(sessionId: string): string | undefined {
     if (!this.isOn || this.#replay?.session.id !== sessionId) return undefined;
     return this.#replay.eventAt(Math.max(0, this.count - 1))?.cursor;
   }
 
-  /** Position of that event in the session's log. */
+  /** Position of the last event up to the moment shown in the session's log. Undefined if the session is shown live. */
   seqIn(sessionId: string): number | undefined {
     const cursor = this.cursorIn(sessionId);
     // A cursor is `seq` or `seq.index`.
     return cursor === undefined ? undefined : Number.parseInt(cursor, 10);
   }
 
-  /** The other sessions at the moment shown, without those that started later. */
+  /** The other sessions at the moment shown, without sessions that started later. */
   others(): readonly { readonly session: SessionModel; readonly slots: SessionSlots }[] {
     const { time } = this;
     if (time === undefined) return [];
@@ -151,7 +151,7 @@ export class ReplayPlayer {
     this.#notify();
   }
 
-  /** Every page shows the moment, so the other sessions of the same time are loaded too, one after the other. */
+  /** Loads the other sessions of the same time, one after the other, because every page shows the moment of the replay. */
   async #readOthers(main: Replay, signal: AbortSignal): Promise<void> {
     for (const session of this.#store.sessionsBetween(main.startedAt, main.endedAt)) {
       if (session.id === main.session.id) continue;

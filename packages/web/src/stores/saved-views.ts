@@ -30,7 +30,7 @@ class SavedViews {
     }
   }
 
-  /** Saves a view; one with the same name is replaced. Throws if there are too many. */
+  /** Saves a view, replacing a view with the same name. Throws if there are too many views. */
   save({ name, search }: SavedView): void {
     const view = { name: cutText(name.trim(), storeLimits.viewNameCharsMax), search };
     const others = this.all().filter((one) => one.name !== view.name);

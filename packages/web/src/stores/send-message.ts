@@ -4,12 +4,12 @@ import { fleet } from './stores.ts';
 /** The recipient of a message. */
 export interface MessageTarget {
   readonly sessionId: string;
-  /** Null: the coordinator's thread. */
+  /** The id of the thread; null for the coordinator's thread. */
   readonly threadId: string | null;
   readonly agent: string;
 }
 
-/** Sends a message to a coordinator or to one thread. The threads of a program cannot be addressed: its coordinator passes the message on. */
+/** Sends a message to a coordinator or to one thread. The threads of a program cannot be addressed, so its coordinator forwards the message. */
 export async function sendMessage(target: MessageTarget, text: string): Promise<void> {
   const { sessionId, threadId, agent } = target;
   const content = [{ type: 'text' as const, text }];
@@ -17,7 +17,7 @@ export async function sendMessage(target: MessageTarget, text: string): Promise<
     const isSent = await api.post(`v1/sessions/${sessionId}/threads/${threadId}/messages`, { content }).then(
       () => true,
       (error: unknown) => {
-        // A program engine that this page does not know by name.
+        // The session runs on a program engine that this page does not know by name.
         if (error instanceof ApiError && error.code === 'thread_not_steerable') return false;
         throw error;
       },

@@ -9,14 +9,14 @@ import type { ListedSession } from './ui-store.ts';
 /** An action on several sessions. */
 export type BulkAction = 'archive' | 'delete' | 'cancel';
 
-/** What a new session starts with. */
+/** The fields of the form for a new session. */
 export interface NewSession {
   readonly agentId: string;
-  /** Empty: the agent's model. */
+  /** The model; empty for the agent's model. */
   readonly model: string;
-  /** A directory of the server's machine or a URL; empty: an empty workspace. */
+  /** A directory of the server's machine or a URL; empty for an empty workspace. */
   readonly repository: string;
-  /** In US dollars; empty: none. */
+  /** The budget in US dollars; empty for no budget. */
   readonly budget: string;
   readonly message: string;
 }
@@ -50,7 +50,7 @@ export function toSessionParams({ agentId, model, repository, budget, message }:
   };
 }
 
-/** A URL is cloned; anything else is a directory of the server's machine. */
+/** The resource for a source: a URL is cloned, any other text is a directory of the server's machine. */
 function toResource(source: string): object {
   return /^(?:https?|ssh|git):\/\//.test(source)
     ? { type: 'git_repository', url: source }
@@ -78,7 +78,7 @@ export function applicableTo<Row extends Pick<ListedSession, 'state' | 'is_read_
   });
 }
 
-/** Applies an action to each session. Those that fail are reported, and the others are done. */
+/** Applies an action to each session. Failures are reported, and do not stop the other sessions. */
 export async function applyToAll(action: BulkAction, sessions: readonly ListedSession[]): Promise<void> {
   const queue = [...sessions];
   const problems: string[] = [];

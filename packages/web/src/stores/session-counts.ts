@@ -6,10 +6,10 @@ import type {
 } from '@fleetloom/protocol/fleet';
 import { Signal } from './signal.ts';
 
-/** How many sessions of the workspace have each state, as the server counts them. */
+/** The server's counts of the workspace's sessions by state. */
 export class SessionCounts {
   readonly changed = new Signal();
-  /** Undefined until the server has responded: an unknown number is not 0. */
+  /** The counts; undefined until the server has responded, because an unknown number is not 0. */
   value: FleetSessionFacets['states'] | undefined;
   readonly #list: (query: FleetSessionQuery) => Promise<FleetSessionList>;
 

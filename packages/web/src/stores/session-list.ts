@@ -10,7 +10,7 @@ import { inBackground } from './connection/in-background.ts';
 import { storeLimits } from './limits.ts';
 import { Signal } from './signal.ts';
 
-/** What the list needs from the page. */
+/** The functions that the list uses, which tests replace. */
 export interface SessionListOptions {
   readonly list: (query: FleetSessionQuery, signal: AbortSignal) => Promise<FleetSessionList>;
   readonly later: (run: () => void, ms: number) => void;
@@ -19,7 +19,7 @@ export interface SessionListOptions {
 
 /**
  * The rows of `GET /v1/fleet/sessions` that were read so far, from the first one on, with the server's counts. Changed rows are
- * replaced in place; what that cannot show (new rows, another order, counts of a filter) is read again, at most every
+ * replaced in place; other changes (new rows, another order, counts of a filter) need a new request, sent at most every
  * `listRefreshMs`.
  */
 export class SessionList {
@@ -33,7 +33,7 @@ export class SessionList {
   unlisted = 0;
   state: 'loading' | 'ready' | 'failed' = 'loading';
   problem = '';
-  /** Whether the rows are still those of the filter before. */
+  /** Whether the rows still belong to the previous filter. */
   isSwitching = false;
   /** When the rows were last known to be current. */
   readAt = 0;
@@ -53,7 +53,7 @@ export class SessionList {
     this.#options = options;
   }
 
-  /** Shows what a filter selects. The rows of the same filter stay while they are read again. */
+  /** Shows the sessions that a filter selects. The rows of an unchanged filter stay while they are read again. */
   open(filter: SessionFilter): void {
     const isSame = formatFilter(filter) === formatFilter(this.filter);
     if (isSame && this.#isOpen) return;
@@ -71,7 +71,7 @@ export class SessionList {
     this.#isOpen = false;
   }
 
-  /** Reads the list again from its beginning, as far as it was shown. */
+  /** Reads the list again, from its beginning to the last row that was shown. */
   reload(): void {
     this.#abort.abort();
     this.#abort = new AbortController();
@@ -88,14 +88,14 @@ export class SessionList {
     else this.reload();
   }
 
-  /** Called with the number of rows that the screen needs: reads further pages until there are as many. */
+  /** Reads further pages until the list has the number of rows that the screen needs. */
   need(rows: number): void {
     this.#wantedRows = rows;
     if (this.#isReading || this.#cursor === null || this.rows.length >= rows) return;
     inBackground(this.#readOn(this.#abort.signal));
   }
 
-  /** Takes rows that changed on the server. */
+  /** Applies rows that changed on the server. */
   take({ sessions, counts }: Pick<SessionsChanged, 'sessions' | 'counts'>): void {
     const sum = Object.values(counts).reduce((total, count) => total + count, 0);
     const isDeleted = this.#sum !== undefined && sum < this.#sum;
@@ -106,7 +106,7 @@ export class SessionList {
       if (changed === undefined) return [row];
       return isListedBy(this.filter, changed) ? [changed] : [];
     });
-    // The counts of the event are those of all sessions. Those of a filter are read again with its rows.
+    // The event has the counts of all sessions. The counts of a filter are read again with its rows.
     if (this.facets !== undefined && formatFilter(this.filter) === formatFilter(noFilter)) {
       this.facets = { ...this.facets, states: counts };
     }
@@ -216,8 +216,8 @@ export class SessionList {
 }
 
 /**
- * A newer first page, followed by the rows below it. Rows above its last known row that it lacks were removed or moved; those behind
- * were pushed down by new ones.
+ * Joins a newer first page with the rows below it. Of the old rows, those up to the last row that is also in the page are replaced; later rows
+ * were moved down by new rows and are kept.
  */
 export function joinHead(head: readonly FleetSession[], rows: readonly FleetSession[]): readonly FleetSession[] {
   const ids = new Set(head.map(({ id }) => id));

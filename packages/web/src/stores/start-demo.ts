@@ -21,7 +21,7 @@ export async function startDemo(): Promise<Session> {
   return session;
 }
 
-/** An agent that the command line created is reused: it has the same script, as its model name says. */
+/** The id of an agent, created if needed. An agent of the command line is reused if its model, which names the script, is the same. */
 async function ensure(known: ReadonlyMap<string, Agent>, params: AgentCreateParams): Promise<string> {
   const found = known.get(params.name);
   return found?.model.id === params.model ? found.id : (await api.post<Agent>('v1/agents', params)).id;

@@ -2,7 +2,7 @@ import type { FleetSession } from '@fleetloom/protocol/fleet';
 import type { Group } from '../model/summary.ts';
 import { Signal } from './signal.ts';
 
-/** The page that is shown and the object on it. The address holds the same, so that a link leads to it. */
+/** The current page and the object on it. The address contains the same, so that a link leads to it. */
 export interface Route {
   /** `view` of a page in the registry (`shell/pages.ts`). */
   readonly view: string;
@@ -14,13 +14,13 @@ export interface Route {
   readonly beside?: string | undefined;
   /** Whether the two threads are compared, request by request. */
   readonly isCompared?: boolean | undefined;
-  /** What of the session is shown; by default the transcript of the thread. */
+  /** The tab of the session page; by default the transcript of the thread. */
   readonly tab?: 'changes' | 'connections' | undefined;
-  /** The filter of a list, as the address contains it; empty: all. */
+  /** The filter of a list, as the address contains it; empty for all entries. */
   readonly search?: string | undefined;
 }
 
-/** The open dialog and what it is about. */
+/** The open dialog and its subject. */
 export type Dialog =
   | { readonly type: 'palette' | 'help' | 'notices' | 'new_session' }
   | { readonly type: 'rename'; readonly sessionId: string; readonly name: string }
@@ -29,7 +29,7 @@ export type Dialog =
   | { readonly type: 'export' | 'find' | 'fork'; readonly sessionId: string }
   | { readonly type: 'message'; readonly sessionId: string; readonly threadId: string | null; readonly agent: string }
   | { readonly type: 'discard_changes'; readonly sessionId: string }
-  /** `at`: a cursor, or `start`. */
+  /** Restores the files to `at`, which is a cursor or `start`. */
   | { readonly type: 'restore_changes'; readonly sessionId: string; readonly at: string }
   | {
       readonly type: 'apply_changes';
@@ -37,7 +37,7 @@ export type Dialog =
       /** The moment whose files are applied. */
       readonly at: string;
       readonly time: string;
-      /** Paths; empty: all files. */
+      /** The paths to apply; empty for all files. */
       readonly chosen: readonly string[];
       readonly can: { readonly working_tree: boolean; readonly branch: boolean };
     }
@@ -48,17 +48,17 @@ export type Dialog =
       readonly what: string;
     };
 
-/** What a dialog shows of a session. */
+/** The fields of a session that dialogs show. */
 export type ListedSession = Pick<
   FleetSession,
   'id' | 'name' | 'state' | 'changes' | 'threads_count' | 'tokens' | 'is_read_only'
 >;
 
-/** Route, selection, filter and settings of this tab; nothing of it is data of the fleet. */
+/** Route, selection, filter and settings of this tab; it contains no data of the fleet. */
 export class UiStore {
   readonly changed = new Signal();
   route: Route = { view: '' };
-  /** The list that was shown last: Escape leads back to it. */
+  /** The list that was shown last, to which Escape returns. */
   list: Route = { view: 'sessions' };
   dialog: Dialog | undefined;
   query = '';
@@ -95,7 +95,7 @@ export class UiStore {
     else this.readHash();
   }
 
-  /** Changes the address without a new entry in the history, for what a user does not want to go back to. */
+  /** Changes the address without a new entry in the history, for addresses to which a user does not want to return. */
   replace(route: Route): void {
     history.replaceState(history.state, '', toHash(route));
     this.readHash();
@@ -118,7 +118,7 @@ export class UiStore {
     this.changed.emit();
   }
 
-  /** Sessions keep what was set here; all others are expanded while they run. */
+  /** Expands or collapses a session until the user changes it again. Other sessions are expanded while they run. */
   setSessionOpen(sessionId: string, isOpen: boolean): void {
     this.collapsed.delete(`${isOpen ? 'shut' : 'open'} ${sessionId}`);
     this.toggleCollapsed(`${isOpen ? 'open' : 'shut'} ${sessionId}`, true);
@@ -134,7 +134,7 @@ export class UiStore {
   applyTheme(): void {
     if (this.theme === 'system') delete document.documentElement.dataset['theme'];
     else document.documentElement.dataset['theme'] = this.theme;
-    // The colour around an installed page, as `--panel` in colours.css.
+    // The colour of the window around an installed page, equal to `--panel` in colours.css.
     for (const meta of document.querySelectorAll<HTMLMetaElement>('meta[name=theme-color]')) {
       const isDark = this.theme === 'system' ? meta.media.includes('dark') : this.theme === 'dark';
       meta.content = isDark ? '#13161b' : '#f7f8f9';
@@ -165,10 +165,10 @@ export class UiStore {
   }
 }
 
-/** What the page of a session shows in the place of the transcript. */
+/** The tabs that the page of a session can show instead of the transcript. */
 const TABS = ['changes', 'connections'] as const;
 
-/** The page of an address without one. */
+/** The page of an address that does not name a page. */
 const HOME = 'sessions';
 
 const THEME = 'fleetloom.theme';

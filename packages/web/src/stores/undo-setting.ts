@@ -1,7 +1,7 @@
 import { storeLimits } from './limits.ts';
 import { Signal } from './signal.ts';
 
-/** Choices for how long a decision can be undone before it is sent; 0: it is sent at once. */
+/** Choices for how long a decision can be undone before it is sent; 0 sends it at once. */
 export const undoChoicesMs: readonly number[] = [0, storeLimits.undoMs, 5_000, 15_000];
 
 /** Reads the stored setting. Browser storage is untrusted: anything but a listed choice counts as the default. */

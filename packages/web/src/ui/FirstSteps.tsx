@@ -3,7 +3,7 @@ import { fleet, ui } from '../stores/stores.ts';
 import { CopyLine } from './text/CopyLine.tsx';
 import { startDemo } from '../stores/start-demo.ts';
 
-/** Shown instead of an empty table: first steps, with commands to copy. */
+/** The first steps, with commands to copy, shown instead of an empty table. */
 export function FirstSteps() {
   const [isStarting, setStarting] = useState(false);
   const start = async () => {
@@ -11,7 +11,7 @@ export function FirstSteps() {
     try {
       await startDemo();
       await fleet.refreshSessions();
-      // The fleet shows best what 25 agents do.
+      // The fleet page is the best view of 25 agents.
       ui.go({ view: 'fleet' });
     } catch (error) {
       ui.notifyError(error);

@@ -23,7 +23,7 @@ export function FormDialog({ label, onSubmit, submit, className = '', children }
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || !(event.metaKey || event.ctrlKey)) return;
           event.preventDefault();
-          // Not while the form cannot be submitted: then its button is disabled.
+          // Does nothing while the form cannot be submitted, because its button is then disabled.
           event.currentTarget.querySelector<HTMLButtonElement>('button[type=submit]:enabled')?.click();
         }}
       >

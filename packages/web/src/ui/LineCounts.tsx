@@ -1,6 +1,6 @@
 import { formatNumber } from '../model/format.ts';
 
-/** Added and removed lines: `+10 −2`. A file that is not text has none. */
+/** Added and removed lines: `+10 −2`, or `binary` for a file that is not text. */
 export function LineCounts({ added, removed }: { added: number | null; removed: number | null }) {
   if (added === null || removed === null) return <span className="line-counts quiet">binary</span>;
   return (

@@ -7,7 +7,7 @@ export function Modal({ label, children, className = '' }: { label: string; chil
   useEffect(() => {
     const dialog = ref.current;
     dialog?.showModal();
-    // The focus is on the first control, which may be below what is to be read first.
+    // The focus is on the first control, which may be below the text that the user should read first.
     if (dialog !== null) dialog.scrollTop = 0;
     return () => dialog?.close();
   }, []);

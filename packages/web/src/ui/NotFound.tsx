@@ -8,7 +8,7 @@ interface NotFoundProps {
   readonly hint: string;
 }
 
-/** A link leads to something that does not exist, and where to go instead. */
+/** The message for a link to an object that does not exist, with a hint where to go instead. */
 export function NotFound({ what, name, hint }: NotFoundProps) {
   return (
     <section className="nothing" aria-label="Not found">

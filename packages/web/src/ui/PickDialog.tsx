@@ -13,14 +13,14 @@ interface PickDialogProps<Item> {
   readonly onPick: (item: Item) => void;
   /** Status above the list. */
   readonly status?: string;
-  /** Shown instead of an empty list. */
+  /** The text that is shown instead of an empty list. */
   readonly emptyText?: string;
 }
 
 /** A text field and the list of its matches: arrow keys move through the list, Enter or a click picks an item. */
 export function PickDialog<Item>(props: PickDialogProps<Item>) {
   const { label, items, text, status, emptyText, onPick } = props;
-  // By key: matches that arrive later must not change what the user selected.
+  // Selected by key, because matches that arrive later must not change the selection.
   const [wanted, setWanted] = useState<Key | undefined>();
   const selected = Math.max(
     0,

@@ -5,28 +5,28 @@ import type { Route } from '../stores/ui-store.ts';
 /** Actions by the key that starts them. */
 export type KeyMap = Readonly<Record<string, () => void>>;
 
-/** A key, or several, and what they do, as the help shows it. */
+/** A key or several keys and their action, as the help shows them. */
 export type KeyHelp = readonly [keys: string, action: string];
 
 /** A page of the dashboard. Routing, top bar, title, keys, help and command palette read it from the registry in `shell/pages.ts`. */
 export interface Page {
-  /** First part of its address: `#/fleet`. */
+  /** First part of the page's address: `#/fleet`. */
   readonly view: string;
   readonly name: string;
-  /** Its name in the command palette, where that says more. */
+  /** The page's name in the command palette, if it differs from `name`. */
   readonly commandName?: string;
-  /** The page of the top bar that it is listed below. */
+  /** The `view` of the top bar page that this page is listed below. */
   readonly under?: string;
-  /** The scope that it is of no use without. */
+  /** The scope without which the page is of no use. */
   readonly needs?: FleetScope;
-  /** Pressed after `g`, opens the page. */
+  /** The key that opens the page when pressed after `g`. */
   readonly shortcut: string;
   readonly render: (route: Route) => ReactNode;
   /** Opens the page by key or command; by default without an object selected. */
   readonly open?: () => void;
-  /** A number beside its name in the top bar; 0 shows none. */
+  /** A number beside the page's name in the top bar; 0 shows no number. */
   readonly count?: () => number;
-  /** Keys of this page; they take precedence over those of the shell. */
+  /** Keys of this page; they take precedence over the keys of the shell. */
   readonly keys: KeyMap;
   readonly help: readonly KeyHelp[];
 }

@@ -17,12 +17,12 @@ export interface RowCells {
   readonly word: string;
   readonly agent: string;
   readonly ordinal: number;
-  /** What the thread was asked last. */
+  /** The last task of the thread. */
   readonly task: string;
   readonly model: string;
   readonly doing: string;
   readonly inState: string;
-  /** Used part of the model's context window in percent; -1: unknown. */
+  /** Used part of the model's context window in percent; -1 if unknown. */
   readonly context: number;
   readonly tokens: string;
   readonly cost: string;

@@ -6,7 +6,7 @@ export function saveText(content: string, type: string, name: string): void {
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
 
-/** Downloads what an address of this server returns. */
+/** Downloads the response of a URL of this server. */
 export function saveUrl(href: string, name: string): void {
   const link = document.createElement('a');
   link.href = href;

@@ -8,7 +8,7 @@ export interface Loaded<Value> {
 }
 
 /**
- * Loads a value again when `version` changes; several changes within `SETTLE_MS`, or `waitMs` if that is given, need one
+ * Loads a value again when `version` changes; several changes within `SETTLE_MS`, or `waitMs` if passed, need one
  * request, and a request for an earlier version is aborted. With another `subject` the earlier value is dropped. Without a
  * subject nothing is loaded.
  */
@@ -27,7 +27,7 @@ export function useLoaded<Value>(
     const start = () => {
       load(signal).then(
         (value) => signal.aborted || setState({ subject, version, value }),
-        // The earlier value is dropped: it may not be what the server has now.
+        // The earlier value is dropped, because it may be outdated.
         (problem: unknown) => signal.aborted || setState({ subject, version, problem }),
       );
     };

@@ -13,7 +13,7 @@ interface ConnectServerProps {
   readonly onClose: () => void;
 }
 
-/** Connects an MCP server: the user consents on a page of its authorization server, and this one waits for it. */
+/** Connects an MCP server: the user consents on a page of its authorization server, while this component waits. */
 export function ConnectServer({ vaultId, onConnected, onClose }: ConnectServerProps) {
   const [started, setStarted] = useState<FleetOAuthFlowStarted | undefined>();
   const path = `v1/vaults/${vaultId}/oauth_flows`;
@@ -64,7 +64,7 @@ function Waiting({ path, started, onConnected, onClose }: WaitingProps) {
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isOver = false;
     const look = async () => {
-      // A request that fails is repeated: the server may be restarting.
+      // A failed request is repeated, because the server may be restarting.
       const found = await api.get<FleetOAuthFlow>(`${path}/${started.id}`).catch(() => undefined);
       if (isOver) return;
       if (found === undefined || found.status === 'pending') {
@@ -79,7 +79,7 @@ function Waiting({ path, started, onConnected, onClose }: WaitingProps) {
       isOver = true;
       clearTimeout(timer);
     };
-    // The flow stays the same as long as this is shown.
+    // Path and id do not change while this component is mounted.
   }, [path, started.id]);
   const host = new URL(started.authorization_url).host;
   return (

@@ -11,14 +11,14 @@ import { useAction } from '../ui/admin/use-action.ts';
 import { toRotation } from './to-auth.ts';
 import { Validation } from './Validation.tsx';
 
-/** What a kind of credential is called. */
+/** The displayed name of each kind of credential. */
 export const kindNames: Readonly<Record<CredentialAuth['type'], string>> = {
   static_bearer: 'Token',
   mcp_oauth: 'OAuth',
   environment_variable: 'Variable',
 };
 
-/** One credential without its secrets, and what can be done with it. */
+/** One credential without its secrets, and its actions. */
 export function CredentialRow({ credential, onChanged }: { credential: VaultCredential; onChanged: () => void }) {
   const [isRotating, setRotating] = useState(false);
   const [validation, setValidation] = useState<VaultCredentialValidation | undefined>();

@@ -9,7 +9,7 @@ const words = {
   unknown: ['?', 'It is not known whether the server accepts it'],
 } as const;
 
-/** What a validation found: the verdict, and the step that failed with its response. */
+/** The result of a validation: the verdict, and the failed step with its response. */
 export function Validation({ validation }: { validation: VaultCredentialValidation }) {
   const { status, mcp_probe: probe, refresh, validated_at: at } = validation;
   const [glyph, word] = words[status];

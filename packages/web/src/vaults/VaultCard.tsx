@@ -10,7 +10,7 @@ import { AddCredential } from './AddCredential.tsx';
 import { ConnectServer } from './ConnectServer.tsx';
 import { CredentialRow } from './CredentialRow.tsx';
 
-/** One vault: its name, its credentials, and what can be done with them. */
+/** One vault: its name, its credentials, and their actions. */
 export function VaultCard({ vault, onChanged }: { vault: Vault; onChanged: () => void }) {
   const [reads, setReads] = useState(0);
   const [open, setOpen] = useState<'rename' | 'add' | 'connect' | undefined>();
@@ -82,7 +82,7 @@ export function VaultCard({ vault, onChanged }: { vault: Vault; onChanged: () =>
   );
 }
 
-/** Of an archived vault all of them are archived. */
+/** Reads the credentials of a vault. Archived credentials are included for an archived vault, whose credentials are all archived. */
 async function readCredentials(vaultId: string, hasArchived: boolean): Promise<readonly VaultCredential[]> {
   const found: VaultCredential[] = [];
   const path = `v1/vaults/${vaultId}/credentials?limit=100${hasArchived ? '&include_archived=true' : ''}`;

@@ -3,7 +3,7 @@ import { ui } from '../stores/stores.ts';
 import type { Page } from '../ui/page.ts';
 import { VaultsView } from './VaultsView.tsx';
 
-/** Secrets for MCP servers and commands, which agents never see. */
+/** The Vaults page: secrets for MCP servers and commands, which agents never see. */
 export const vaultsPage: Page = {
   view: 'vaults',
   name: 'Vaults',

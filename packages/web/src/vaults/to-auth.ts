@@ -1,10 +1,10 @@
 import type { CredentialAuth, CredentialAuthParams, CredentialAuthUpdate } from '@fleetloom/protocol/managed-agents';
 import { listOf, secretOf, textOf } from '../ui/admin/ActionForm.tsx';
 
-/** The kinds of credentials that a form can be for. */
+/** The kinds of credentials that a form can create. */
 export type CredentialKind = CredentialAuthParams['type'];
 
-/** What the form of a new credential asks for. The server checks it. */
+/** The `auth` of a new credential from the fields of its form. The server checks it. */
 export function toAuth(kind: CredentialKind, fields: FormData): CredentialAuthParams {
   const url = textOf(fields, 'url') ?? '';
   const secret = secretOf(fields, 'secret');
@@ -30,7 +30,7 @@ export function toAuth(kind: CredentialKind, fields: FormData): CredentialAuthPa
   };
 }
 
-/** What replaces the secrets of a credential; what is empty stays. */
+/** The update that replaces the secrets of a credential. Empty optional fields keep their values. */
 export function toRotation({ type }: Pick<CredentialAuth, 'type'>, fields: FormData): CredentialAuthUpdate {
   const secret = secretOf(fields, 'secret');
   if (type === 'static_bearer') return { type, token: secret };
@@ -58,7 +58,7 @@ function toRefresh(refreshToken: string, fields: FormData) {
   };
 }
 
-/** Fields have local times. */
+/** The expiry as an ISO time. The field contains a local time. */
 function toExpiry(fields: FormData): string | undefined {
   const text = textOf(fields, 'expires');
   return text === undefined ? undefined : new Date(text).toISOString();

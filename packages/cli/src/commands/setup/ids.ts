@@ -2,7 +2,7 @@ import { Argument } from 'commander';
 import type { DeclareCommand } from '../context.ts';
 import { withServer } from '../server-options.ts';
 
-/** `fleetloom __ids`: what completion scripts call. It is in no help. */
+/** `fleetloom __ids`: called by completion scripts, and hidden from the help. */
 export const declareIds: DeclareCommand = (program, { io, done }) =>
   withServer(program.command('__ids', { hidden: true }))
     .description('Print ids that begin with a word, for completion scripts')

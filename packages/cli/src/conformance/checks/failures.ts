@@ -95,7 +95,7 @@ export const failureChecks = defineChecks('Errors in a session', [
   ),
 ]);
 
-/** A turn that fails terminally, and a message sent before its end; repeated with longer retries if the message was late. */
+/** Runs a turn that fails terminally, with a message sent before its end; repeats it with longer retries if the message was late. */
 async function sendWhileFailing(t: Context): Promise<{ talk: Talk; stream: Watcher }> {
   for (const retry_after_s of [0.3, 1.5, 5]) {
     const talk = await t.session({

@@ -98,7 +98,7 @@ export const streamPreviewChecks = defineChecks('Streams', [
   }),
 ]);
 
-/** The value comes from the SDK, whose type has another name than the one of the contract. */
+/** The cast is safe: the value comes from the SDK, whose type has another name than the type of the contract. */
 function toSdkEvent(event: object): BetaManagedAgentsStreamSessionEvents {
   return event as BetaManagedAgentsStreamSessionEvents;
 }

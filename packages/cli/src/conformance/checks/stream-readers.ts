@@ -126,7 +126,7 @@ async function readForAWhile(t: Context, talk: Talk, seen: Map<string, SessionEv
   stream.close();
 }
 
-/** Opens the pending gate, if there is one. Returns whether the turn has ended. */
+/** Answers the pending gate, if one is open. Returns whether the turn has ended. */
 async function answerGate(talk: Talk, seen: Map<string, SessionEvent>): Promise<boolean> {
   const events = [...seen.values()];
   const answered = new Set(ofType(events, 'user.custom_tool_result').map((event) => event.custom_tool_use_id));
@@ -142,7 +142,7 @@ function late(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** The same numbers in every run. */
+/** A random number generator that returns the same numbers in every run. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {

@@ -123,7 +123,7 @@ export const turnChecks = defineChecks('Events: a plain turn', [
     const talk = await t.session({ turns: [[{ say: 'ok' }]] });
     for (const text of ['one', 'two', 'three']) {
       expectEqual((await talk.turn(text)).at(-1)?.type, 'session.status_idle', 'the last event');
-      // Also if the turn has already ended.
+      // The turn has ended: session.status_idle must stay the last event.
       await talk.send({ type: 'user.interrupt' });
     }
     const [newest] = await talk.list({ order: 'desc', limit: 1 });

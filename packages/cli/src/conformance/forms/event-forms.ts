@@ -293,10 +293,10 @@ const serverForms = {
   }),
 };
 
-/** Events in lists. The casts: one form for each type, which is what the maps above are. */
+/** The form of events in lists. The cast is safe: the maps above have one form for each type. */
 export const eventForm = byType<SessionEvent>({ ...clientForms, ...serverForms } as never);
 
-/** Events in the response to a send. */
+/** The form of events in the response to a send. */
 export const sentEventForm = byType<ClientEvent>(clientForms);
 
 const start = object<EventStart>({
@@ -313,7 +313,7 @@ const delta = object<EventDelta>({
 });
 const deleted = object<SessionDeletedEvent>({ type: literal('session.deleted'), ...done });
 
-/** Events on a stream. */
+/** The form of events on a stream. */
 export const streamEventForm = byType<StreamEvent>({
   ...clientForms,
   ...serverForms,

@@ -6,11 +6,11 @@ import { isObject } from '../../base/is-object.ts';
  */
 export interface Form<T> {
   (value: unknown, path: string): readonly string[];
-  /** Never set; it only ties the form to its type. */
+  /** Never set; the field only ties the form to its type. */
   readonly of?: T;
 }
 
-/** A field that may be left out. Null is not the same as left out. */
+/** A field that may be absent. Null is not the same as absent. */
 export interface OptionalForm<T> {
   readonly optional: Form<T>;
 }

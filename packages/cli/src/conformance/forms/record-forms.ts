@@ -216,7 +216,7 @@ export const resourceForm = byType<SessionResource>({
     created_at: moment,
     updated_at: moment,
   }),
-  // Other servers may have them.
+  // Other servers may return these resources.
   github_repository: anyObject as never,
   memory_store: anyObject as never,
 });

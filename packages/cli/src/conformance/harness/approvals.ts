@@ -3,7 +3,7 @@ import { expectFound } from './expect.ts';
 import type { Step } from './script.ts';
 import { ofType, type Talk } from './talk.ts';
 
-/** Every built-in tool needs approval. */
+/** A session in which every built-in tool needs an approval. */
 export function sessionWithApprovals(t: Context, turns: readonly (readonly Step[])[]): Promise<Talk> {
   const default_config = { permission_policy: { type: 'always_ask' } };
   return t.session({ turns, tools: [{ type: 'agent_toolset_20260401', default_config }] as never });

@@ -2,11 +2,11 @@ import type { Context } from './context.ts';
 
 /** One statement of the checklist, which holds for a server or does not. */
 export interface Check {
-  /** Its number in the checklist. */
+  /** The number of the statement in the checklist. */
   readonly number: number;
   readonly grade: Grade;
   readonly group: string;
-  /** One sentence. */
+  /** The statement, as one sentence. */
   readonly statement: string;
   readonly needs: readonly Need[];
   readonly run: (context: Context) => Promise<void>;

@@ -31,10 +31,10 @@ export function createCheckedFetch(signal: AbortSignal): CheckedFetch {
     const given = init?.signal ?? undefined;
     const { url, method, headers } = describeRequest(input, init);
     const { pathname: path, protocol } = new URL(url);
-    // To find out what a fetch can do, the SDK asks it for data that is its own answer.
+    // The SDK detects features of a fetch with a request for a `data:` URL, which is not sent to a server.
     if (protocol === 'data:') return fetch(input, init);
-    // No Request of our own: in Node 20 nothing but the request itself remembers its signal, so that, once it is collected,
-    // a stream cannot be closed any more. The server then counts it as a reader that has received everything.
+    // Not passed as a new Request: in Node 20 only the Request object references its signal. Once that object is garbage-collected,
+    // its stream can no longer be closed. The server then counts the stream as a reader that has received everything.
     const both = AbortSignal.any(given === undefined ? [signal] : [signal, given]);
     const response = await fetch(input, { ...init, signal: both });
     const { status } = response;

@@ -19,18 +19,18 @@ export interface Sdk {
 export interface Target {
   readonly url: string;
   readonly key: string;
-  /** Stops the server without warning and starts it again where it was. Present only if the caller started the server. */
+  /** Kills the server and starts it again on the same port and data. Present only if the caller started the server. */
   readonly restart?: (() => Promise<void>) | undefined;
 }
 
-/** An agent for a check; fields that are left out get defaults. */
+/** An agent for a check; absent fields get defaults. */
 export type AgentParams = Partial<Omit<Anthropic.Beta.AgentCreateParams, 'betas'>> & {
   /** The turns of its scripted model, unless the system prompt contains them. */
   readonly turns?: readonly (readonly Step[])[];
   readonly usage?: Usage;
 };
 
-/** What a check runs with: its own clients, and helpers that create agents and sessions. */
+/** The context of a check: its own clients, and helpers that create agents and sessions. */
 export class Context {
   readonly target: Target;
   readonly sdk: Sdk;
@@ -42,7 +42,7 @@ export class Context {
   readonly agentIds: string[] = [];
   readonly environmentIds: string[] = [];
   readonly vaultIds: string[] = [];
-  /** More repetitions than in a quick run. */
+  /** Whether checks repeat more often than in a quick run. */
   readonly isThorough: boolean;
   readonly #checked: CheckedFetch;
   readonly #closing = new AbortController();
@@ -84,7 +84,7 @@ export class Context {
     return this.#checked.fetch(`${this.target.url}${path}`, { ...init, headers });
   }
 
-  /** An environment whose tools the server runs itself; one for all sessions of this check. */
+  /** The environment of all sessions of this check, whose tools the server runs itself. */
   async environment(): Promise<string> {
     this.#environment ??= this.client.beta.environments.create({ name: 'conformance' }).then(({ id }) => {
       this.environmentIds.push(id);

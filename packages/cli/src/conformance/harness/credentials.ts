@@ -16,7 +16,7 @@ export function oauthOf(mcp_server_url: string, more: Partial<Extract<Auth, { ty
   return { type: 'mcp_oauth', mcp_server_url, access_token: `${CANARY}-access`, ...more };
 }
 
-/** How an access token is renewed; without a client secret if `secret` is not given. */
+/** The fields of a credential for renewing an access token; with a client secret only if `secret` is passed. */
 export function refreshOf(secret?: string) {
   return {
     client_id: 'client',
@@ -42,7 +42,7 @@ export function variableOf(
   };
 }
 
-/** A credential of the vault. A server that cannot encrypt secrets, since it has no master key, is not checked. */
+/** Creates a credential in the vault. The check does not apply to a server without a master key, which cannot encrypt secrets. */
 export async function createCredential({ client }: Context, vaultId: string, auth: Auth) {
   try {
     return await client.beta.vaults.credentials.create(vaultId, { auth });

@@ -27,18 +27,18 @@ export function expectThat(holds: boolean, expected: string, seen: unknown): ass
   if (!holds) throw new Mismatch(expected, seen);
 }
 
-/** Fails the check unless both are deeply equal. */
+/** Fails the check unless both values are deeply equal. */
 export function expectEqual(seen: unknown, expected: unknown, what: string): void {
   if (!isDeepStrictEqual(seen, expected)) throw new Mismatch(`${what}: ${toShown(expected)}`, seen);
 }
 
-/** The value exists. */
+/** Fails the check unless the value exists. Returns the value. */
 export function expectFound<T>(found: T | undefined, what: string, among: unknown): T {
   if (found === undefined) throw new Mismatch(what, among);
   return found;
 }
 
-/** The request is rejected with this status and the error type of the status. */
+/** Fails the check unless the request is rejected with this status and the error type of the status. */
 export async function expectRefusal(
   request: PromiseLike<unknown>,
   status: number,
@@ -53,12 +53,12 @@ export async function expectRefusal(
   return refusal;
 }
 
-/** A request that the server refused, as the SDK reports it. */
+/** The rejection of a request, as the SDK reports it. */
 export interface Refusal {
   readonly status: number | undefined;
   readonly type: string | undefined;
   readonly message: string;
-  /** The class of the official SDK. */
+  /** The name of the error class of the official SDK. */
   readonly name: string;
 }
 
@@ -68,7 +68,7 @@ export async function refusalOf(request: PromiseLike<unknown>): Promise<Refusal 
     await request;
     return undefined;
   } catch (error) {
-    // Errors of the SDK carry them; anything else is passed on.
+    // Errors of the SDK have a status; other errors are rethrown.
     const { status, error: body } = error as { status?: number; error?: { error?: { type?: string } } };
     if (status === undefined) throw error;
     const { message, constructor } = error as Error;
@@ -93,7 +93,7 @@ function toShown(value: unknown): string {
   return text.length > 1_500 ? `${text.slice(0, 1_500)}…` : text;
 }
 
-/** The same for a request sent without the SDK. */
+/** Fails the check unless a request sent without the SDK was rejected with this status and its error type. */
 export function expectRefused(
   answer: {
     readonly status: number;

@@ -22,7 +22,7 @@ export type Step =
       };
     };
 
-/** Until an interrupt: longer than any check takes, even on a busy machine. */
+/** A step that sleeps until an interrupt: longer than any check takes, even on a busy machine. */
 export const sleeps: Step = { sleep_ms: 540_000 };
 
 /** Token counts that a script reports for its model requests. */
@@ -36,7 +36,7 @@ export function toScript(turns: readonly (readonly Step[])[], usage?: Usage): st
   return wrap({ turns, ...(usage === undefined ? {} : { usage }) });
 }
 
-/** The same with turns selected by the last message. */
+/** A system prompt that makes a scripted model select its turns by the last message. */
 export function toCases(
   cases: readonly { readonly match: string; readonly turn: readonly Step[] }[],
   otherwise: readonly Step[],

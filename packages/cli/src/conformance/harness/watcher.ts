@@ -5,7 +5,7 @@ import { Mismatch } from './expect.ts';
 /** An open stream, read in the background, with every event received. */
 export class Watcher {
   readonly events: StreamEvent[] = [];
-  /** Why it ended; undefined while it is open. */
+  /** How the stream ended; undefined while it is open. */
   ended: 'closed' | 'failed' | undefined;
   failure: unknown;
   readonly #source: { readonly controller: AbortController } & AsyncIterable<unknown>;
@@ -37,7 +37,7 @@ export class Watcher {
     const isIt = (event: StreamEvent) => event.type === type && where(event as unknown as EventOf<Type>);
     for (;;) {
       const found = this.events.slice(from).find(isIt);
-      // Its type was just compared.
+      // The cast is safe: `isIt` compared the type.
       if (found !== undefined) return found as unknown as EventOf<Type>;
       if (this.ended !== undefined || this.#signal.aborted) {
         const state = this.ended === undefined ? 'in time' : `before the stream ${this.ended}`;
@@ -84,7 +84,7 @@ export class Watcher {
   }
 }
 
-/** Several callers may wait for the same stream. */
+/** Calls both functions, because several callers may wait for the same stream. */
 function chain(first: () => void, second: () => void): () => void {
   return () => {
     first();

@@ -5,13 +5,13 @@ import { toCount, toObject, toText } from '../transcript-record.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The texts of a list of parts. What agents write to each other in cipher is not one. */
+/** The texts of a list of parts. Encrypted messages between agents are not texts. */
 export function toTexts(content: unknown): string[] {
   if (!Array.isArray(content)) return [];
   return content.flatMap((part) => toText(toObject(part)['text']) ?? []);
 }
 
-/** A tool call; undefined without an id or a name. A text as input is the field `input`. */
+/** A tool call; undefined without an id or a name. A plain text input becomes the field `input`. */
 export function toCall(payload: Fields): { call_id: string; name: string; input: unknown } | undefined {
   const [callId, name, namespace] = ['call_id', 'name', 'namespace'].map((field) => toText(payload[field]));
   if (callId === undefined || name === undefined || callId.length > limits.importNameCharsMax) return undefined;
@@ -20,7 +20,7 @@ export function toCall(payload: Fields): { call_id: string; name: string; input:
   return { call_id: callId, name: cutText(fullName, limits.importNameCharsMax), input };
 }
 
-/** The output of a tool call as blocks. Images are named only: the files have them as addresses. */
+/** The output of a tool call as blocks. Images become the text `[image]`, because the files contain only their URLs. */
 export function toOutput(output: unknown): Block[] {
   if (typeof output === 'string') return output === '' ? [] : [{ type: 'text', text: output }];
   if (!Array.isArray(output)) return [];
@@ -31,7 +31,7 @@ export function toOutput(output: unknown): Block[] {
   });
 }
 
-/** Codex counts cached tokens as input, too. */
+/** Converts token usage. Codex counts cached tokens as input too, so they are subtracted. */
 export function toUsage(usage: Fields): StepUsage {
   const [input, read, written, output] = [
     'input_tokens',

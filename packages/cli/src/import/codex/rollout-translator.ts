@@ -9,8 +9,8 @@ import { toCall, toOutput, toTexts, toUsage } from './rollout-items.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Translates lines of rollout files into steps. Texts of people and of the model come from the items that Codex shows: the
- * messages that go to the model also have what Codex adds on its own.
+ * Translates lines of rollout files into steps. Texts of people and of the model are read from the items that Codex shows, because the
+ * messages sent to the model also contain texts that Codex adds.
  */
 export class RolloutTranslator implements StepTranslator {
   readonly #steps = new AgentSteps();
@@ -21,7 +21,7 @@ export class RolloutTranslator implements StepTranslator {
     return this.#steps.flush();
   }
 
-  /** Rollout files have the end of each turn. */
+  /** Nothing to do: rollout files record the end of each turn. */
   rest(): Step[] {
     return [];
   }
@@ -95,11 +95,11 @@ export class RolloutTranslator implements StepTranslator {
       this.#steps.start(item['agent_thread_id'], id);
   }
 
-  /** A message of a person to the main agent, or the task of a sub-agent. */
+  /** Adds a message of a person to the main agent, or the task of a sub-agent. */
   #receive(agent: Agent, texts: readonly string[]): void {
     const prompt = texts.join('\n');
     if (agent.key === MAIN) this.#steps.say(agent, prompt);
-    // Messages between agents that start no turn are context only.
+    // Messages between agents that do not start a turn are only context.
     else if (agent.isStarting) this.#steps.open(agent, prompt);
   }
 }

@@ -9,9 +9,9 @@ import type { AgentTranscript, SessionFile } from '../session-files.ts';
 import { MAIN } from '../step.ts';
 import { toObject, toText } from '../transcript-record.ts';
 
-/** A file of one thread of Codex. */
+/** The file of one thread of Codex. */
 export interface Rollout extends SessionFile {
-  /** The thread that started this one; null for the thread of a person. */
+  /** The id of the thread that started this thread; null for a thread started by a person. */
   readonly parentId: string | null;
   readonly directory: string | null;
   readonly agentName: string | null;
@@ -51,16 +51,16 @@ export class Rollouts {
     return newestFirst(all);
   }
 
-  /** Looks for files that are new. */
+  /** Looks for new files. */
   async refresh(): Promise<void> {
     await this.#addFolder(this.#root, limits.importFoldersMax);
   }
 
-  /** The files of a session: that of its main thread, and those of all threads below. */
+  /** The files of a session: the file of its main thread, then the files of all threads below it. */
   listFiles({ id, path }: SessionFile): AgentTranscript[] {
     const files: AgentTranscript[] = [{ key: MAIN, open: () => new FileTail(path), readMeta: async () => null }];
     const seen = new Set([id]);
-    // Files are added while the list is read, so that agents of agents follow their parents. A set visits what is added.
+    // Threads are added to the set while it is iterated, which also visits them, so that agents of agents follow their parents.
     for (const parent of seen) {
       for (const child of this.#byId.values()) {
         if (child.parentId !== parent || seen.has(child.id)) continue;
@@ -88,7 +88,7 @@ export class Rollouts {
     return sessions;
   }
 
-  /** A file from elsewhere, with the files beside it. */
+  /** Adds a file from another directory, and the files beside it. */
   async #addFile(path: string, name: string): Promise<Rollout> {
     const rollout = await readRollout(path);
     if (rollout === undefined) throw nothing(`"${name}" is not a session file of Codex.`);
@@ -130,7 +130,7 @@ export class Rollouts {
 const FILE = /^rollout-.*\.jsonl$/;
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Undefined for a file that does not begin as Codex begins it. */
+/** Undefined for a file without the first line that Codex writes. */
 async function readRollout(path: string): Promise<Rollout | undefined> {
   const found = await stat(path).catch(() => undefined);
   if (found?.isFile() !== true) return undefined;

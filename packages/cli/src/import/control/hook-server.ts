@@ -9,25 +9,25 @@ import { toObject, toText } from '../transcript-record.ts';
 
 /** A permission prompt that Claude Code shows in a terminal. */
 export interface TerminalPrompt {
-  /** The session, as Claude Code names it. */
+  /** The session id of Claude Code. */
   readonly session: string;
   readonly tool: string;
   readonly input: Readonly<Record<string, unknown>>;
   readonly since: number;
-  /** The terminal decided, or the program ended. */
+  /** Whether the terminal has decided or the program has ended. */
   readonly isGone: boolean;
-  /** Hands the decision to the program. Null: the terminal decides. Only the first one counts. */
+  /** Sends the decision to the program. Null leaves the decision to the terminal. Only the first call has an effect. */
   answer(decision: PromptDecision | null): void;
 }
 
-/** A decision in the words of the hook. */
+/** A decision in the format of the hook. */
 export type PromptDecision =
   | { readonly behavior: 'allow'; readonly updatedInput?: unknown }
   | { readonly behavior: 'deny'; readonly message?: string; readonly interrupt?: true };
 
 /**
  * Receives the permission prompts of Claude Code from a hook. The hook is a command that connects to a socket in a directory of this
- * user: no other user can answer in our place, also after this process has ended.
+ * user, so that no other user can decide, even after this process has ended.
  */
 export class HookServer {
   /** The command of the hook. */
@@ -113,7 +113,7 @@ export class HookServer {
 /** The beginning of the directory's name; the id of the process follows. */
 export const HOOK_DIRECTORY = 'fleetloom-attach-';
 
-/** Copies the prompt to the socket and the decision back. Without a server it ends without a decision. */
+/** Copies the prompt to the socket and the decision back. Without a server the script exits without a decision. */
 const HOOK_SCRIPT =
   'const s=require("net").connect({path:process.argv[1],allowHalfOpen:true});s.on("error",()=>process.exit(0));s.on("end",()=>process.exit(0));process.stdin.pipe(s);s.pipe(process.stdout)';
 
@@ -121,7 +121,7 @@ function toOutput(decision: PromptDecision): object {
   return { hookSpecificOutput: { hookEventName: 'PermissionRequest', decision } };
 }
 
-/** For a POSIX shell. */
+/** Quotes a word for a POSIX shell. */
 function quote(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }
@@ -130,7 +130,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Not from the hook.
+    // The text did not come from the hook.
     return undefined;
   }
 }

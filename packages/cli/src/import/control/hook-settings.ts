@@ -17,13 +17,13 @@ import { HOOK_DIRECTORY } from './hook-server.ts';
 type Settings = Readonly<Record<string, unknown>>;
 
 /**
- * The hook in the settings of Claude Code. It is written and removed at once, without waiting: the entry must also be removed by a process
+ * The hook in the settings of Claude Code. It is written and removed synchronously, because the entry must also be removed by a process
  * that crashes.
  */
 export class HookSettings {
   readonly #path: string;
   readonly #command: string;
-  /** The file before the hook was added, and with it. */
+  /** The text of the file before and after the hook was added. */
   #before: string | undefined;
   #after: string | undefined;
 
@@ -32,12 +32,12 @@ export class HookSettings {
     this.#command = command;
   }
 
-  /** The entry, as it is added to the settings. */
+  /** The entry that is added to the settings. */
   get entry(): object {
     return { hooks: [{ type: 'command', command: this.#command, timeout: HOOK_SECONDS }] };
   }
 
-  /** Adds the entry, and removes those of processes that did not remove their own. Returns their number. */
+  /** Adds the entry, and removes abandoned entries of killed processes. Returns the number of removed entries. */
   add(): number {
     const text = readText(this.#path);
     const settings = parse(text ?? '{}', this.#path);
@@ -70,7 +70,7 @@ export class HookSettings {
   }
 }
 
-/** A prompt may wait for a person for a day. Then the terminal decides. */
+/** How long a prompt may wait for a person: one day. After that, only the terminal can decide. */
 const HOOK_SECONDS = 86_400;
 
 function entriesOf(settings: Settings): readonly unknown[] {
@@ -91,7 +91,7 @@ function commandsOf(entry: unknown): readonly unknown[] {
   return Array.isArray(hooks) ? hooks.map((hook) => (isObject(hook) ? hook['command'] : undefined)) : [];
 }
 
-/** Of a process that was killed and could not remove it. */
+/** Whether the process of an entry was killed and could not remove it. */
 function isAbandoned(entry: unknown): boolean {
   return commandsOf(entry).some((command) => {
     const pid = typeof command === 'string' ? Number(SOCKET.exec(command)?.[1]) : Number.NaN;
@@ -103,7 +103,7 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // A process of another user.
+    // EPERM: the process exists and belongs to another user.
     return isObject(error) && error['code'] === 'EPERM';
   }
 }
@@ -128,7 +128,7 @@ function parse(text: string, path: string): Settings {
     const value: unknown = JSON.parse(text);
     if (isObject(value)) return value;
   } catch {
-    // Reported below.
+    // The error is reported below.
   }
   throw new UsageError(`"${path}" is not a JSON object.`, 'Repair the settings of Claude Code.');
 }
@@ -137,7 +137,7 @@ function toText(settings: Settings): string {
   return `${JSON.stringify(settings, null, 2)}\n`;
 }
 
-/** The file is replaced as a whole; a link stays one. */
+/** Replaces the file atomically. A symbolic link is kept, and its target is replaced. */
 function write(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const target = existsSync(path) ? realpathSync(path) : path;

@@ -7,7 +7,7 @@ import type { HookServer, PromptDecision, TerminalPrompt } from './hook-server.t
 /** An open call of an agent of the session. */
 type AgentCall = OpenCall & { readonly key: string };
 
-/** Joins the permission prompts of one session to its open calls, and hands the decisions to the program. */
+/** Matches the permission prompts of one session to its open calls, and sends the decisions to the program. */
 export class SessionControl {
   readonly #hooks: Pick<HookServer, 'prompts'>;
   readonly #session: string;
@@ -20,7 +20,7 @@ export class SessionControl {
     this.#session = session;
   }
 
-  /** Looks for new prompts and for those that were decided elsewhere. A prompt does not name its call: it has its tool and its input. */
+  /** Looks for new prompts and for prompts that were decided elsewhere. A prompt has no call id, so it is matched by tool and input. */
   update(calls: readonly AgentCall[], now: number): void {
     const prompts = this.#hooks.prompts.filter(({ session }) => session === this.#session);
     for (const [prompt, { key, call_id: id }] of this.#joined) {
@@ -38,7 +38,7 @@ export class SessionControl {
           !taken.some((each) => each.key === key && each.call_id === id),
       );
       if (call !== undefined) this.#joined.set(prompt, { key: call.key, call_id: call.id });
-      // The transcript does not have the call: the terminal decides alone.
+      // The transcript does not contain the call, so only the terminal can decide.
       else if (now - prompt.since >= limits.attachPromptMs) prompt.answer(null);
     }
   }
@@ -53,7 +53,7 @@ export class SessionControl {
     return { asks: this.#asks.slice(0, limits.attachAsksMax), delivered: this.#delivered };
   }
 
-  /** The server has received the report. */
+  /** Handles the server's response to a report. */
   take({ asks, delivered }: ControlReport, answers: readonly CallAnswer[]): void {
     this.#reported = JSON.stringify(asks);
     this.#delivered = this.#delivered.filter((each) => !delivered.includes(each));

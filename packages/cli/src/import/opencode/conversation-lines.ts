@@ -9,8 +9,8 @@ interface Event {
 }
 
 /**
- * A conversation that opencode has exported, as lines in the order of time: messages of people, then of each response its blocks, calls and
- * results, and its end. Lines are only added at the end while the conversation grows, so a response in progress has those that are whole.
+ * Converts an exported opencode conversation to lines in order of time: messages of people, and for each response its blocks, calls,
+ * results and end. While the conversation grows, lines are only appended, so a response in progress has lines only for complete parts.
  */
 export function toLines(exported: unknown): TranscriptRecord[] {
   const listed = toObject(exported)['messages'];
@@ -37,7 +37,7 @@ export function toLines(exported: unknown): TranscriptRecord[] {
   return events.flatMap(({ time, fields }) => readRecord({ ...fields, ...facts, timestamp: toTimestamp(time) }) ?? []);
 }
 
-/** The sub-agents that a conversation has started, with the calls that did it. */
+/** The sub-agents that a conversation has started, with the agent types that their calls name. */
 export function listChildren(exported: unknown): { readonly id: string; readonly agent: string | undefined }[] {
   return toLines(exported).flatMap(({ type, fields }) => {
     const id = type === 'call' ? toText(fields['child']) : undefined;
@@ -46,7 +46,7 @@ export function listChildren(exported: unknown): { readonly id: string; readonly
 }
 
 function toMessage(parts: readonly Fields[], time: number): Event[] {
-  // What opencode adds on its own is for the model.
+  // Texts that opencode adds are for the model and not messages of a person.
   const texts = parts.flatMap((part) =>
     part['type'] === 'text' && part['synthetic'] !== true ? (toText(part['text']) ?? []) : [],
   );
@@ -55,14 +55,14 @@ function toMessage(parts: readonly Fields[], time: number): Event[] {
 
 interface Response {
   readonly began: number;
-  /** Undefined for one that is in progress. */
+  /** Undefined for a response in progress. */
   readonly ended: number | undefined;
   readonly callIds: Set<string>;
 }
 
 function toResponse(info: Fields, parts: readonly Fields[], { began, ended, callIds }: Response): Event[] {
   const model = toText(info['modelID'])?.slice(0, limits.importNameCharsMax);
-  // The text of a compaction is for the model.
+  // The text of a compaction is for the model, so it is not a line.
   const isSummary = info['summary'] === true;
   const events: Event[] = [];
   for (const part of parts) {
@@ -75,7 +75,7 @@ function toResponse(info: Fields, parts: readonly Fields[], { began, ended, call
     } else if (part['type'] === 'tool') events.push(...toCall(part, { began, ended, callIds, model }));
   }
   events.sort((one, other) => one.time - other.time);
-  // A sub-agent has its conversation a moment after its call: until then neither the call nor what follows it is a line.
+  // The conversation of a sub-agent is known a moment after its call. Until then, the call and everything after it are held back.
   const unknown = ended === undefined ? events.findIndex(({ fields }) => isUnjoined(fields)) : -1;
   if (unknown >= 0) return events.slice(0, unknown);
   if (ended !== undefined) {
@@ -97,7 +97,7 @@ function toCall(
   const [name, id] = [toText(part['tool']), toText(part['callID'])];
   const state = toObject(part['state']);
   const { status } = state;
-  // A call without its input is not made yet.
+  // The input of a pending call is incomplete.
   if (name === undefined || id === undefined || (status === 'pending' && ended === undefined)) return [];
   const callId = (callIds.has(id) ? `${id} ${String(part['id'])}` : id).slice(0, limits.importNameCharsMax);
   callIds.add(id);
@@ -126,7 +126,7 @@ function toTime(value: unknown): number | undefined {
   return typeof value === 'number' && value >= 0 && value < TIME_END ? value : undefined;
 }
 
-/** The last time that a date can have. */
+/** The exclusive upper bound for times: the last moment of a JavaScript Date. */
 const TIME_END = 8.64e15;
 
 function toTimestamp(time: number): string {

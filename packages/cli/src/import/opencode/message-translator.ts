@@ -16,7 +16,7 @@ export class MessageTranslator implements StepTranslator {
     return this.#steps.flush();
   }
 
-  /** The last response of a turn says that it is the last. */
+  /** Nothing to do: the last response of a turn is marked as its end. */
   rest(): Step[] {
     return [];
   }
@@ -80,7 +80,7 @@ function toOutcome(finish: string | undefined, error: unknown): Outcome | null {
   return { type: finish === undefined ? 'stopped' : 'done' };
 }
 
-/** Opencode counts reasoning apart from the output. */
+/** Converts token usage. Opencode counts reasoning separately from the output. */
 function toUsage(tokens: Fields): StepUsage {
   const cache = toObject(tokens['cache']);
   return {

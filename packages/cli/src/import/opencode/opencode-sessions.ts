@@ -18,7 +18,7 @@ export class OpencodeSessions {
   readonly #now: () => number;
   readonly #database: string;
   readonly #tails = new Map<string, ConversationTail>();
-  /** Sub-agents by conversation: where they were started, and as what. */
+  /** Sub-agents by conversation id: the conversation that started each, and its agent type. */
   readonly #children = new Map<string, { readonly parent: string; readonly agent: string | undefined }>();
 
   constructor(where: FindSessionsOptions, { now }: Pick<Timers, 'now'>) {
@@ -37,18 +37,18 @@ export class OpencodeSessions {
     return newestFirst([...found.values()]);
   }
 
-  /** The sessions of the repository that the current directory is in; outside of one, those of all directories without one. */
+  /** The sessions of the repository of the current directory; outside of a repository, the sessions of all directories without a repository. */
   async findAll(): Promise<SessionFile[]> {
     const all = await this.#list(this.#where.directory);
     if (all.length === 0) throw nothing(`opencode lists no sessions in "${this.#where.directory}".`);
     return newestFirst(all);
   }
 
-  /** The conversation of a session, and those of its sub-agents so far. */
+  /** The conversation of a session, then the conversations of its sub-agents so far. */
   async listFiles({ id, path }: SessionFile): Promise<AgentTranscript[]> {
     const files: AgentTranscript[] = [];
     const seen = new Set([id]);
-    // Sub-agents are added while the list is read, so that they follow the agents that started them.
+    // Sub-agents are added to the set while it is iterated, so that they follow the agents that started them.
     for (const each of seen) {
       const tail = await this.#tailOf(each, path);
       if (tail === undefined) continue;
@@ -92,7 +92,7 @@ export class OpencodeSessions {
     return { id, path, changedAt: found.mtimeMs };
   }
 
-  /** The id of a sub-agent leads to its session. */
+  /** Finds a session by its id, or by the id of one of its sub-agents. */
   async #findById(id: string): Promise<SessionFile> {
     let info = toObject(toObject(await this.#export(id))['info']);
     for (let depth = 0; depth < PARENTS_MAX && toText(info['parentID']) !== undefined; depth++)
@@ -111,7 +111,7 @@ export class OpencodeSessions {
     });
   }
 
-  /** `path` is that of the session: where it is a file, the conversations of its sub-agents are beside it. */
+  /** `path` is the path of the session. If it is a file, the conversations of the sub-agents are beside it. */
   async #tailOf(id: string, path: string): Promise<ConversationTail | undefined> {
     const known = this.#tails.get(id);
     if (known !== undefined) {
@@ -126,7 +126,7 @@ export class OpencodeSessions {
     return tail;
   }
 
-  /** An export takes seconds, so there is one only after the database was written to. */
+  /** An export takes seconds, so it is repeated only after the database has changed. */
   async #hasChanged(tail: ConversationTail, path: string): Promise<boolean> {
     const now = this.#now();
     if (path.endsWith('.json') || now - tail.exportedAt < limits.attachExportMs) return false;
@@ -156,7 +156,7 @@ export class OpencodeSessions {
   }
 }
 
-/** The lines of one conversation, of which an export has more than the last one. */
+/** The lines of one conversation. Each export adds lines to those of the previous export. */
 class ConversationTail implements LineSource {
   exported: unknown;
   changedAt: number;
@@ -173,7 +173,7 @@ class ConversationTail implements LineSource {
   }
 
   take(exported: unknown): void {
-    // Opencode could not export it this time.
+    // This export failed; the lines of the previous export stay.
     if (exported === undefined) return;
     this.exported = exported;
     this.#lines = toLines(exported);
@@ -186,7 +186,7 @@ class ConversationTail implements LineSource {
 
 const ID = /^ses_\w{1,100}$/;
 
-/** Agents of agents, up to the session of a person. */
+/** Parents to follow from a sub-agent to the session of a person. */
 const PARENTS_MAX = 10;
 
 function idOf(exported: unknown): string | undefined {
@@ -194,7 +194,7 @@ function idOf(exported: unknown): string | undefined {
   return id !== undefined && ID.test(id) ? id : undefined;
 }
 
-/** Undefined for a file that is missing, too large or no JSON. */
+/** Undefined for a file that is missing, too large or not JSON. */
 async function readExport(path: string): Promise<unknown> {
   try {
     if ((await stat(path)).size > limits.exportBytesMax) return undefined;

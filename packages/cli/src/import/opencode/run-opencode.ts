@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { limits } from '../../base/limits.ts';
 import { UsageError } from '../../base/usage-error.ts';
 
-/** Where opencode is, and what it is started with. */
+/** The opencode program, and its environment. */
 export interface OpencodePlace {
   /** The path of the program, or its name on PATH. */
   readonly program: string;
@@ -13,8 +13,8 @@ export interface OpencodePlace {
 }
 
 /**
- * Runs a command of opencode and returns the JSON that it prints. Its output is a file, because opencode ends before a long text is
- * in a pipe. Undefined if opencode refuses, for example because the session is unknown.
+ * Runs a command of opencode and returns the JSON that it prints. The output is written to a file, because opencode exits before a long text
+ * is written to a pipe. Undefined if opencode fails, for example because the session is unknown.
  */
 export async function runOpencode(
   { program, env }: OpencodePlace,
@@ -38,18 +38,18 @@ export async function runOpencode(
   }
 }
 
-/** The first word is the file for the output. Returns the exit code; null: a signal ended it. */
+/** Runs a command. The first word is the file for the output. Returns the exit code, null if a signal ended the command. */
 async function execute(words: readonly string[], cwd: string, env: OpencodePlace['env']): Promise<unknown> {
   const options = { cwd, env: { ...env, OPENCODE_DISABLE_AUTOUPDATE: '1' }, timeout: limits.exportMs };
   return await new Promise((resolve) => {
-    // The callback also receives that it cannot be started.
+    // The callback also receives the error if the shell cannot be started.
     execFile('/bin/sh', ['-c', 'umask 077; exec "$@" > "$0"', ...words], options, (error) =>
       resolve(error === null ? 0 : error.code),
     );
   });
 }
 
-/** Exit codes of a shell. */
+/** Exit codes of the shell if it cannot run the program. */
 const NOT_EXECUTABLE = 126;
 const NOT_FOUND = 127;
 
@@ -57,7 +57,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Not what it prints otherwise.
+    // The output is not JSON.
     return undefined;
   }
 }

@@ -38,7 +38,7 @@ export function toExitCode(outcome: Outcome): number {
   return good ? exitCode.ok : exitCode.failed;
 }
 
-/** A message about what is wrong with the stream and how to fix it; undefined if nothing is. */
+/** A message about a problem of the stream and its fix; undefined if there is no problem. */
 export function explainOutcome(outcome: Outcome): string | undefined {
   if (outcome.events === 0) return `The input was empty. ${RECORD}`;
   if (outcome.events === outcome.unreadableLines) {

@@ -38,7 +38,7 @@ export function* drawWholeCall(
   }
 }
 
-/** The fields of the input, except one that the line of the call already shows in full. */
+/** The fields of the input, except a field that the line of the call already shows in full. */
 function* inputLines(input: unknown, summary: string, cwd: string | undefined, width: number): Generator<string> {
   if (typeof input !== 'object' || input === null) return;
   for (const [field, value] of Object.entries(input)) {

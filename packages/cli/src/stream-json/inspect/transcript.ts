@@ -57,7 +57,7 @@ export function foldTranscript(transcript: Transcript, event: AgentEvent): void 
   }
 }
 
-/** The agents below a thread: by the tool call that spawned them if it is among its items, and the others. */
+/** The agents below a thread: by the tool call that spawned them if the call is among the items of the thread, else in `others`. */
 export interface Children {
   byCall: Map<string, TreeThread>;
   others: TreeThread[];

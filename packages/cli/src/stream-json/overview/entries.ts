@@ -15,7 +15,7 @@ export function placeOf(place: BlockPlace): string {
   return `${place.message_id ?? ''}#${place.block}`;
 }
 
-/** Removes a text or call from the tree and returns it, if it is there. */
+/** Removes a text or call from the tree and returns it; undefined if the tree does not contain it. */
 export function dropPlace(agent: Agent, place: string): TextEntry | CallEntry | undefined {
   const entry = agent.byPlace.get(place);
   agent.byPlace.delete(place);

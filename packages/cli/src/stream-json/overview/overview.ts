@@ -11,11 +11,11 @@ export interface Overview {
   model?: string;
   version?: string;
   cwd?: string;
-  /** In order of appearance, main first. */
+  /** All agents in order of appearance, the main agent first. */
   agents: Map<string, Agent>;
   /** Open tool calls of all agents, by id. */
   openCalls: Map<string, OpenCall>;
-  /** The agent that a tool call has spawned, known possibly before the call. */
+  /** The agent that each tool call has spawned; possibly known before the call. */
   spawnedBy: Map<string, string>;
   turnsStarted: number;
   turnsEnded: number;
@@ -27,7 +27,7 @@ export interface Overview {
   missingResults: number;
   first: Moment;
   last: Moment;
-  /** The input has ended: running agents will not be updated any more. */
+  /** Whether the stream has ended, so that running agents will not be updated any more. */
   ended: boolean;
 }
 
@@ -55,7 +55,7 @@ export interface Agent {
   entries: Entry[];
   /** The texts and calls among `entries`, by their position in the stream. */
   byPlace: Map<string, TextEntry | CallEntry>;
-  /** It has, or had, agents among its entries. */
+  /** Whether the entries contain, or contained, agents. */
   hasAgents: boolean;
   blocks: number;
   calls: number;
@@ -66,7 +66,7 @@ export interface Agent {
   openCalls: Set<string>;
   openRequests: Map<string, OpenRequest>;
   error?: string;
-  /** First and latest line. */
+  /** The times of the first and the latest line. */
   first: Moment;
   last: Moment;
 }
@@ -109,7 +109,7 @@ export interface CallEntry {
   place: string;
   id: string;
   name: string;
-  /** Undefined while it is streaming. */
+  /** The input; undefined while it is streaming. */
   input: unknown;
   started: Moment;
   result?: { isError: boolean; message: string; at: Moment };

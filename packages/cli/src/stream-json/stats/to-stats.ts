@@ -1,7 +1,7 @@
 import { agentDurationMs, agentTokens, isRunning } from '../overview/agent-facts.ts';
 import { type Agent, MAIN, type Overview } from '../overview/overview.ts';
 
-/** The output of `stats --json`. Null: not in the stream. */
+/** The output of `stats --json`. Null for figures that the stream does not contain. */
 export interface Stats {
   schema_version: 1;
   session_id: string | null;
@@ -24,7 +24,7 @@ export interface AgentStats {
   blocks: number;
   tool_calls: number;
   tool_calls_failed: number;
-  /** Main: all input and output tokens. Sub-agents: the figure of Claude Code, which is the size of their last request. */
+  /** For the main agent, all input and output tokens. For sub-agents, the figure of Claude Code, which is the size of the last request. */
   tokens: number | null;
   duration_ms: number | null;
 }
@@ -35,7 +35,7 @@ export interface TotalStats {
   blocks: number;
   tool_calls: number;
   tool_calls_failed: number;
-  /** Of all requests of all agents; more than the sum of the column, which counts only last requests. */
+  /** Input tokens of all requests of all agents; more than the sum of the column, which counts only last requests. */
   input_tokens: number | null;
   output_tokens: number | null;
   cost_usd: number | null;
@@ -84,7 +84,7 @@ function toAgentStats(overview: Overview, agent: Agent): AgentStats {
   };
 }
 
-/** As on the wire, for the main agent too. */
+/** The status of an agent as on the wire, also for the main agent. */
 function statusOf(overview: Overview, agent: Agent): string {
   if (isRunning(overview, agent)) return 'running';
   if (agent.key !== MAIN) return agent.status ?? 'running';

@@ -24,7 +24,7 @@ export type StateSign =
   | 'stopped'
   | 'unfinished';
 
-/** What an agent does now, as sign, word and style. */
+/** The current state of an agent, as sign, word and style. */
 export function toAgentState(overview: Overview, agent: Agent): AgentState {
   if (!isRunning(overview, agent)) return endState(overview, agent);
   if (overview.ended) return { sign: 'unfinished', word: 'unfinished', style: 'attention' };

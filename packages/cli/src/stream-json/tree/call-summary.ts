@@ -25,7 +25,7 @@ export function displayToolName(name: string): string {
   return parts ? `${parts[1]}: ${parts[2]}` : cutText(name, 200);
 }
 
-/** Most informative first; a description is used only if nothing else is known. */
+/** Field names, the most informative first; a description is used only if no other field is present. */
 const TELLING = [
   'command',
   'file_path',

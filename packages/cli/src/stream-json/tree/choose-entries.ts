@@ -17,7 +17,7 @@ import type { Drawing } from './drawing.ts';
 /** The entries drawn below an agent. */
 export type Chosen =
   | { type: 'agent'; agent: Agent }
-  /** `asks`: it waits for an approval. */
+  /** A call; `asks` if it waits for an approval. */
   | { type: 'call'; call: CallEntry; asks: boolean }
   | { type: 'turn'; turn: TurnComplete }
   | ({ type: 'text' } & DrawnText)
@@ -47,7 +47,7 @@ export function chooseEntries(overview: Overview, drawing: Drawing, agent: Agent
   return chosen;
 }
 
-/** How many entries of each type may still be chosen, and what was left out. */
+/** How many entries of each type may still be chosen, and the counts of omitted entries. */
 interface Choice {
   calls: number;
   texts: number;
@@ -56,7 +56,7 @@ interface Choice {
   notes: number;
   /** With only one or two calls drawn, a row that counts the others is omitted. */
   countsCalls: boolean;
-  /** The next text is the newest one. */
+  /** Whether the next text is the newest text. */
   newestText: boolean;
   /** The text being written. */
   beingWritten: Entry | undefined;

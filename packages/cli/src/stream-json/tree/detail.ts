@@ -4,20 +4,20 @@ import { limits } from '../../base/limits.ts';
 export interface Detail {
   /** Newest calls of a running agent, and of an ended one. */
   calls: readonly [running: number, ended: number];
-  /** Newest texts likewise, and the number of lines of each. */
+  /** Newest texts of a running agent and of an ended one, and the number of lines of each. */
   texts: readonly [running: number, ended: number];
   textLines: number;
   thoughts: number;
   /** Lines of the main agent's newest text. */
   answerLines: number;
   turns: number;
-  /** The current activity, on the line of the agent, if its calls are not drawn. */
+  /** Whether the line of the agent shows its current activity if its calls are not drawn. */
   now: boolean;
-  /** Successful agents are only counted. */
+  /** Whether successful agents are only counted. */
   countEnded: boolean;
 }
 
-/** For more agents than there are rows. */
+/** The detail level for more agents than rows. */
 export const BAREST_DETAIL = detail({ now: true, countEnded: true });
 
 /** Detail levels of the live tree, from most to least; the first that fits the screen is used. */

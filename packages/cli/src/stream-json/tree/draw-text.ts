@@ -10,9 +10,9 @@ import type { Drawing } from './drawing.ts';
 export interface DrawnText {
   entry: Pick<TextEntry, 'type' | 'text' | 'omittedChars' | 'error' | 'aborted'>;
   lines: number;
-  /** Show the end instead of the beginning: the text is being written. */
+  /** Whether to show the end instead of the beginning, because the text is being written. */
   tail: boolean;
-  /** A message to the agent. */
+  /** Whether the text is a message to the agent. */
   given?: boolean;
 }
 

@@ -14,7 +14,7 @@ export interface Drawing {
   rowsMax?: number;
   /** Only these agents are drawn, the others counted. */
   only?: ReadonlySet<string>;
-  /** Shown beside the name in the first row. */
+  /** The text beside the name in the first row. */
   title?: string;
 }
 

@@ -1,7 +1,7 @@
 import type { ThreadDrawing } from '../../fleet/draw-threads.ts';
 import type { Look } from '../../terminal/look.ts';
 
-/** What every part of the screen is drawn with. */
+/** The options with which every part of the screen is drawn. */
 export interface WatchDrawing extends ThreadDrawing {
   readonly rows: number;
   readonly look: Look;

@@ -3,10 +3,10 @@ import { type Order, orders } from '../state/ordering.ts';
 import { describeRule } from '../state/rule.ts';
 import type { WatchModel } from '../state/watch-model.ts';
 
-/** Runs a line typed after `:`. Reports what is not possible, with the reason. */
+/** A command that can be typed after `:`. It reports why an action is not possible. */
 interface WatchCommand {
   readonly name: string;
-  /** Its argument and its description. */
+  /** The argument of the command and its description. */
   readonly takes: string;
   readonly help: string;
   /** Possible arguments, for completion. */

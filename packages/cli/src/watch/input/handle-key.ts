@@ -149,7 +149,7 @@ function step({ replay }: WatchModel, typed: '[' | ']' | '{' | '}'): WatchAction
   return undefined;
 }
 
-/** The next one below, else the first. */
+/** Selects the next pending request below, else the first one. */
 function goToNext(model: WatchModel, { rows, pendingCalls, nowMs }: Place): undefined {
   const index = model.selectedIndex(rows);
   const order = [...rows.slice(index + 1), ...rows.slice(0, index + 1)];

@@ -31,7 +31,7 @@ export function typeInto(model: WatchModel, prompt: Prompt, key: Key, nowMs: num
   return undefined;
 }
 
-/** Descendants first, so that a parent does not react to their end and continue. The coordinator with all below is the whole session. */
+/** Stops threads, descendants first, so that a parent does not react to their end. A coordinator with all descendants is the whole session. */
 function toStop(rows: readonly ThreadRow[]): WatchAction {
   const [first] = rows;
   const target = first?.agent ?? '';

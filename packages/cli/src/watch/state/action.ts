@@ -1,6 +1,6 @@
 import type { PendingCall } from './pending-calls.ts';
 
-/** What a key triggers besides a change of the view. */
+/** The action that a key triggers, besides a change of the view. */
 export type WatchAction =
   | {
       readonly type: 'answer';

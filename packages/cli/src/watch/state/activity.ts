@@ -2,7 +2,7 @@ import type { FleetEvent } from '@fleetloom/protocol/fleet';
 
 /** One cell of the last minute of a thread: a number of events, or a mark for a wait. */
 export type Cell = number | Mark;
-/** `silent`: not started or ended. */
+/** A mark instead of a count; `silent` if the thread has not started or has ended. */
 export type Mark = 'needsYou' | 'retry' | 'silent';
 
 /** How many events each thread had in the last minute, and when it waited for a person. */
@@ -32,7 +32,7 @@ export class Activity {
 }
 
 interface Heard {
-  /** Events by second. */
+  /** Number of events by second. */
   readonly counts: Map<number, number>;
   /** State changes, oldest first. */
   spans: { readonly fromMs: number; readonly mark: Mark | null }[];

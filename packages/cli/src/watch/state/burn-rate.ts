@@ -12,7 +12,7 @@ export class BurnRate {
     if (first > 0) this.#costs = this.#costs.slice(first);
   }
 
-  /** US dollars. */
+  /** The cost of the last minute in US dollars. */
   lastMinute(nowMs: number): number {
     const isIn = ({ ts }: { readonly ts: number }) => ts > nowMs - MINUTE_MS && ts <= nowMs;
     return this.#costs.filter(isIn).reduce((sum, { usd }) => sum + usd, 0);

@@ -7,7 +7,7 @@ export const orders = ['tree', 'attention', 'cost', 'age'] as const;
 /** `attention`: threads that need a person first, then failed and stalled ones (SPEC F83). */
 export type Order = (typeof orders)[number];
 
-/** Sorts threads and keeps the order for a while: rows that jump cannot be read or selected. */
+/** Sorts threads and keeps the order for a while, because moving rows cannot be read or selected. */
 export class Ordering {
   #order: Order | undefined;
   #calm = new CalmOrder();

@@ -13,12 +13,12 @@ export interface PendingCall {
   /** The questions; empty for other tool calls. */
   readonly questions: readonly Question[];
   readonly agent: string;
-  /** Key of its row. */
+  /** The key of the thread's row. */
   readonly key: string;
-  /** The threads that wait for it, from the coordinator down to the requesting one. */
+  /** The agents whose threads wait for the call, from the coordinator down to the requesting one. */
   readonly path: readonly string[];
   readonly askedAt: number | null;
-  /** The rule that decides it, for the log. */
+  /** The rule that decides the call, for the log. */
   readonly rule?: string;
 }
 

@@ -59,7 +59,7 @@ export class Replay implements Scene {
     return this.#events[this.#at - 1]?.ts ?? this.slots.lastAt ?? 0;
   }
 
-  /** A short description of the current event. */
+  /** The current event. */
   get event(): FleetEvent | undefined {
     return this.#events[this.#at - 1];
   }
@@ -76,7 +76,7 @@ export class Replay implements Scene {
     return this.#recalled().burn;
   }
 
-  /** Nothing can be decided in a replay. */
+  /** Always empty, because nothing can be decided in a replay. */
   readonly calls = new Map<string, never>();
 
   transcriptOf(key: string): Transcript {

@@ -53,7 +53,7 @@ function isPlain(path: string): boolean {
   return !isOdd && !/[\p{Cc}\\]|%(?:2e|2f|5c|00)/iu.test(path);
 }
 
-/** A leading `*` matches a relative path, never an absolute one. */
+/** Whether a pattern may match a path: a leading `*` matches relative paths, but never an absolute one. */
 function isOfKind(pattern: string, path: string): boolean {
   return !pattern.startsWith('*') || !/^(?:\/|~|[a-z]:)/i.test(path);
 }

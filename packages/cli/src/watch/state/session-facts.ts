@@ -4,17 +4,17 @@ import type { ServerApi } from '../../connection/server-api.ts';
 
 /** Facts about a session that are not on the fleet stream. */
 export interface SessionFacts {
-  /** As the list of sessions shows it; null until it is known. */
+  /** The name that the list of sessions shows; null until it is known. */
   readonly name: string | null;
   /** The budget, if there is one. */
   readonly budgetUsd: number | null;
   readonly customTools: CustomTools;
 }
 
-/** By thread: custom tools, which the client runs. */
+/** The custom tools of each thread, which the client runs. */
 export type CustomTools = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** What is known before the session was read. */
+/** The facts before the session was read. */
 export const noFacts: SessionFacts = { name: null, budgetUsd: null, customTools: new Map() };
 
 /** Reads the budget, and the custom tools of each thread. */
@@ -34,7 +34,7 @@ export async function readFacts(api: ServerApi, sessionId: string): Promise<Sess
   };
 }
 
-/** The first words of a session without a title. A name that cannot be read leaves the id. */
+/** The name of a session without a title: its first words. Null if the name cannot be read; the id is then shown. */
 async function readName(api: ServerApi, sessionId: string): Promise<string | null> {
   const query = { q: toShortId(sessionId), archived: 'true', limit: 1 };
   const listed = await api.get<FleetSessionList>('/v1/fleet/sessions', query).catch(() => undefined);

@@ -23,7 +23,7 @@ export class Transcript {
   /** Characters of text and thinking that are kept, and that were dropped. */
   #kept = 0;
   dropped = 0;
-  /** Of the current turn: the lengths of its text and thinking, for offsets. */
+  /** The lengths of text and thinking of the current turn, for offsets. */
   readonly #lengths = { text: 0, thinking: 0 };
 
   get entries(): readonly Entry[] {

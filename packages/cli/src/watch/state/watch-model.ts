@@ -45,7 +45,7 @@ export class WatchModel {
   #before: Page[] = [];
   /** Scroll position in lines: from the end of a thread page, from the start of other pages. */
   scroll = 0;
-  /** Thinking and tool calls are expanded on thread pages. */
+  /** Whether thinking and tool calls are expanded on thread pages. */
   isUnfolded = false;
   prompt: Prompt | undefined;
   /** Whether Esc on the first page leads back to a list of sessions. */
@@ -62,7 +62,7 @@ export class WatchModel {
   shownCalls: ReadonlySet<string> = new Set();
   #selectedKey: string | undefined;
   #selectedCall: string | undefined;
-  /** Decided here, not yet confirmed by the stream. */
+  /** Pending requests that were decided here and are not yet confirmed by the stream. */
   readonly #answered = new Set<string>();
   #threads: { readonly runs: readonly Run[]; readonly rows: readonly ThreadRow[] } | undefined;
 
@@ -142,7 +142,7 @@ export class WatchModel {
     return rowsBelow > 0 && this.order === 'tree' && this.#folded.has(key);
   }
 
-  /** Returns whether the order changed. */
+  /** Collapses or expands the children of a thread. Returns whether that changed anything. */
   fold(row: ThreadRow, isFolded: boolean): boolean {
     if (row.rowsBelow === 0 || this.order !== 'tree' || this.#folded.has(row.key) === isFolded) return false;
     if (isFolded) this.#folded.add(row.key);
@@ -156,7 +156,7 @@ export class WatchModel {
     return isWaiting ? { ...looks.needs, word: states.needs.word } : toSlotState(row.slot, timeMs);
   }
 
-  /** At this server time. */
+  /** Whether a thread is stalled at this server time. */
   hasStalled(timeMs: number): boolean {
     const pendingCalls = this.pendingCalls(timeMs);
     return this.threads().some((row) => this.stateOf(row, timeMs, pendingCalls).word === 'stalled');

@@ -11,7 +11,7 @@ import { FileList } from './FileList.tsx';
 import { changesTabLimits } from './limits.ts';
 import { useLoaded } from '../../ui/use-loaded.ts';
 
-/** Writes the changes of a session to the user's working tree or to a branch, after a preview of exactly that. */
+/** Writes the changes of a session to the user's working tree or to a branch, after a preview of exactly this action. */
 export function ApplyDialog({ dialog }: { dialog: Extract<Dialog, { type: 'apply_changes' }> }) {
   const { sessionId, at, time, chosen, can } = dialog;
   const [onto, setOnto] = useState<ApplyParams['onto']>(can.working_tree ? 'working_tree' : 'branch');

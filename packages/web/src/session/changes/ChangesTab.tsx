@@ -17,7 +17,7 @@ import { useLoaded } from '../../ui/use-loaded.ts';
 import { useTreeFiles } from './use-tree-files.ts';
 import { Worktrees } from './Worktrees.tsx';
 
-/** What agents changed in the workspace of a session: the files, the diff of one, and what becomes of them. */
+/** The changes of agents in the workspace of a session: the files, the diff of one file, and actions on the changes. */
 export function ChangesTab({ shown }: { shown: ShownSession }) {
   useSignal(changesPage.changed);
   const { session } = shown;
@@ -87,7 +87,7 @@ function Body({ changes, isFiltered }: { changes: WorkspaceChanges; isFiltered: 
   );
 }
 
-/** The source, the totals, and what the user should know before applying. */
+/** The source, the totals, and facts that the user should know before applying the changes. */
 function Facts({ changes, at }: { changes: WorkspaceChanges; at: number | undefined }) {
   const { source, state, applied, to } = changes;
   const last = applied.findLast(({ cursor }) => at === undefined || Number(cursor) <= at);

@@ -10,11 +10,11 @@ import { listTurns } from './select-range.ts';
 interface ToolbarProps {
   readonly shown: ShownSession;
   readonly changes: WorkspaceChanges | undefined;
-  /** Position of the replayed moment; undefined: live. */
+  /** Position of the replayed moment; undefined if the session is shown live. */
   readonly at: number | undefined;
 }
 
-/** Filters of the changes, the form of the diff, and the actions. */
+/** Filters of the changes, the format of the diff, and the actions. */
 export function ChangesToolbar({ shown, changes, at }: ToolbarProps) {
   const { session, rows } = shown;
   const past = session.workspace.steps.filter(({ seq }) => at === undefined || seq <= at);
@@ -76,7 +76,7 @@ function Actions({ shown, changes }: Omit<ToolbarProps, 'at'>) {
   const { can_apply: can, source, to } = changes;
   const chosen = [...changesPage.chosen];
   const cursor = fleet.replay.cursorIn(sessionId);
-  // Now, also while a replay is shown.
+  // Whether the session is running now, even while a replay is shown.
   const isRunning = fleet.isRunning(sessionId);
   const canRestore = source.type !== 'directory' || source.mode !== 'read_only';
   const canDiscard = source.type !== 'directory' || source.mode === 'worktree' || source.mode === 'copy';

@@ -14,7 +14,7 @@ interface FileTreeProps {
   readonly shown: TreeFiles;
 }
 
-/** The changed files, or all files of the moment shown, as a tree. Checked files are those to apply. */
+/** The changed files, or all files of the moment shown, as a tree. Checked files are the files to apply. */
 export function FileTree({ changes, shown }: FileTreeProps) {
   const list = useRef<VListHandle>(null);
   const { isWholeTree, chosen } = changesPage;
@@ -24,7 +24,7 @@ export function FileTree({ changes, shown }: FileTreeProps) {
   useEffect(() => {
     const index = rows.findIndex((row) => row.type === 'file' && row.path === current);
     if (index !== -1) list.current?.scrollToIndex(index, { align: 'nearest' });
-    // Only when the selection changes.
+    // Scrolls only when the selection changes.
   }, [current]);
   const isAllChosen = changed.length > 0 && changed.every((path) => chosen.has(path));
   return (

@@ -12,7 +12,7 @@ import { FileList } from './FileList.tsx';
 import { listMoments } from './list-moments.ts';
 import { useLoaded } from '../../ui/use-loaded.ts';
 
-/** Sets the files of an idle session back to the replayed moment, a recorded change or the beginning, after a preview. */
+/** Restores the files of an idle session to the replayed moment, a recorded change or the beginning, after a preview. */
 export function RestoreDialog({ dialog }: { dialog: Extract<Dialog, { type: 'restore_changes' }> }) {
   const { sessionId } = dialog;
   const [at, setAt] = useState(dialog.at);

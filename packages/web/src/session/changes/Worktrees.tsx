@@ -4,7 +4,7 @@ import { formatClock, plural } from '../../model/format.ts';
 import { LineCounts } from '../../ui/LineCounts.tsx';
 import { changesPage } from './changes-page.ts';
 
-/** The threads that work in worktrees of their own, and whether their changes were merged into the workspace. */
+/** The threads with worktrees of their own, and whether their changes were merged into the workspace. */
 export function Worktrees({ worktrees }: { worktrees: readonly ThreadWorktree[] }) {
   if (worktrees.length === 0) return null;
   const open = worktrees.filter(({ files_count: count }) => count > 0).length;

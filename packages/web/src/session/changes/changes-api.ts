@@ -9,7 +9,7 @@ import type {
 import { api, ApiError } from '../../stores/connection/api.ts';
 import { changesTabLimits } from './limits.ts';
 
-/** What to apply, and to what. */
+/** The body of `POST …/changes/apply`: which changes to apply, and where. */
 export interface ApplyParams {
   readonly onto: 'working_tree' | 'branch';
   readonly branch?: string;
@@ -47,7 +47,7 @@ export function conflictsOf(
   problem: unknown,
 ): { readonly files: readonly ConflictFile[]; readonly count: number } | undefined {
   if (!(problem instanceof ApiError) || problem.code !== 'apply_conflict') return undefined;
-  // Our own server's contract, as with every response.
+  // The cast relies on the contract of the server, as for every response.
   const { files = [], files_count = files.length } = problem.details as {
     files?: readonly ConflictFile[];
     files_count?: number;

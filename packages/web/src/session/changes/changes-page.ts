@@ -9,17 +9,17 @@ class ChangesPage {
   path: string | undefined;
   view: 'diff' | 'file' = 'diff';
   isSideBySide = false;
-  /** Lists every file of the moment shown, not only those that changed. */
+  /** Whether every file of the moment shown is listed, not only changed files. */
   isWholeTree = false;
-  /** Files to apply; empty: all. */
+  /** Files to apply; empty for all files. */
   readonly chosen = new Set<string>();
   /** Directories of the tree whose files are hidden. */
   closed: ReadonlySet<string> = new Set();
-  /** Grows when the changes have to be loaded again. */
+  /** A counter that grows when the changes must be loaded again. */
   reloads = 0;
   #paths: readonly string[] = [];
 
-  /** Starts again with another session. */
+  /** Resets the state for another session. */
   show(sessionId: string): void {
     if (this.sessionId === sessionId) return;
     this.chosen.clear();
@@ -52,7 +52,7 @@ class ChangesPage {
     this.changed.emit();
   }
 
-  /** Takes the files of the tree, in its order. */
+  /** Stores the files of the tree, in its order. */
   list(paths: readonly string[]): void {
     this.#paths = paths;
   }

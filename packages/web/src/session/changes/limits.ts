@@ -8,6 +8,6 @@ export const changesTabLimits = {
   treeFilesMax: 5_000,
   /** Recorded changes that can be chosen as the moment to restore, besides the beginning; the newest ones. */
   momentsMax: 100,
-  /** How long the name of a branch has to stay as it is before its preview is requested. */
+  /** How long the typed name of a branch must stay unchanged before its preview is requested. */
   typedWaitMs: 300,
 } as const;

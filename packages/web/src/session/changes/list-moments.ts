@@ -2,14 +2,14 @@ import { formatClock, plural } from '../../model/format.ts';
 import type { WorkspaceStep } from '../../model/workspace-log.ts';
 import { changesTabLimits } from './limits.ts';
 
-/** A moment that files can be set back to. */
+/** A moment to which files can be restored. */
 export interface Moment {
   /** A cursor, or `start`. */
   readonly at: string;
   readonly label: string;
 }
 
-/** The beginning, the moment that is shown, and the recorded changes but the last one, which the files are at; the newest first. */
+/** The moment shown, the recorded changes except the last one, whose state the files have, and the beginning; the newest first. */
 export function listMoments(steps: readonly WorkspaceStep[], shown: string): readonly Moment[] {
   const past = steps.slice(0, -1).slice(-changesTabLimits.momentsMax).toReversed();
   const moments = past.map(({ cursor, at, files_count: files, lines_added: added, lines_removed: removed }) => ({
@@ -24,5 +24,5 @@ export function listMoments(steps: readonly WorkspaceStep[], shown: string): rea
   ];
 }
 
-/** What the server calls the state in which the workspace was opened. */
+/** The server's name for the state in which the workspace was opened. */
 export const START = 'start';

@@ -1,4 +1,4 @@
-/** A row of a diff. Numbers are those of the line before and after the change. */
+/** A row of a diff. The numbers are line numbers before and after the change. */
 export type DiffRow =
   | { readonly type: 'hunk'; readonly text: string }
   | { readonly type: 'same'; readonly before: number; readonly after: number; readonly text: string }
@@ -13,7 +13,7 @@ export type SidesRow =
 
 type LineRow = Exclude<DiffRow, { type: 'hunk' | 'note' }>;
 
-/** Reads the unified diff of one file. The counts of each hunk decide what a line is, because content may look like a header. */
+/** Parses the unified diff of one file. Lines are counted by the header of their hunk, because content may look like a header. */
 export function parseDiff(diff: string): readonly DiffRow[] {
   const rows: DiffRow[] = [];
   let [before, after, beforeLeft, afterLeft] = [0, 0, 0, 0];

@@ -1,11 +1,11 @@
 import type { WorkspaceStep } from '../../model/workspace-log.ts';
 
-/** Which changes the user wants to see. */
+/** The filter of the changes to show. */
 export interface ChangesFilter {
   readonly threadId: string | undefined;
-  /** `Turn.id` */
+  /** The `id` of a `Turn`. */
   readonly turn: string | undefined;
-  /** Position in the log of the replayed moment. Undefined: live. */
+  /** Position of the replayed moment in the log. Undefined if the session is shown live. */
   readonly at: number | undefined;
 }
 
@@ -24,7 +24,7 @@ export type ChangesRange =
 export interface Turn {
   readonly id: string;
   readonly threadId: string | null;
-  /** Counted from 1 within its thread, among the turns that changed files. */
+  /** The number of the turn among the turns of its thread that changed files, from 1. */
   readonly number: number;
   readonly startedAt: number;
   readonly first: WorkspaceStep;
@@ -42,13 +42,13 @@ export function selectRange(
   const thread = threadId === undefined ? {} : { thread: threadId };
   const turn = turnId === undefined ? undefined : listTurns(past).find(({ id }) => id === turnId);
   if (turn !== undefined) {
-    // The state before the turn's first change: also a workspace that was opened again in between.
+    // The range begins before the turn's first change, even if the workspace was opened again in between.
     const [from, to] = [String(turn.first.seq - 1), turn.last.cursor];
     const owner = turn.threadId === null ? thread : { thread: turn.threadId };
     return { type: 'range', from, to, ...owner, version: `${from} ${to}` };
   }
   const last = past.at(-1);
-  // A turn of the future, or a moment before the first change.
+  // The turn is later than the replayed moment, or the moment is before the first change.
   if (isReplay && (last === undefined || turnId !== undefined)) return { type: 'nothing_yet' };
   if (isReplay) return { type: 'range', to: last!.cursor, ...thread, version: last!.cursor };
   return { type: 'range', ...thread, version: `live ${last?.cursor ?? ''}` };

@@ -5,7 +5,7 @@ import { changesPage } from './changes-page.ts';
 import { type FileRow, toFileRows, type TreeFile } from './file-rows.ts';
 import { type Loaded, useLoaded } from '../../ui/use-loaded.ts';
 
-/** The rows to list, and the tree they come from if every file is listed. */
+/** The rows to list, and the whole tree if every file is listed. */
 export interface TreeFiles {
   readonly rows: readonly FileRow[];
   /** The selected file; the first changed one if it is not listed, e.g. at another moment or with another filter. */
@@ -13,7 +13,7 @@ export interface TreeFiles {
   readonly tree: Loaded<WorkspaceTree>;
 }
 
-/** The changed files; on request all files of the moment shown, with the status of those that changed. */
+/** The changed files; on request all files of the moment shown, with the status of the changed files. */
 export function useTreeFiles(changes: WorkspaceChanges): TreeFiles {
   const { isWholeTree, closed, path } = changesPage;
   const { session_id: sessionId, to } = changes;
@@ -23,7 +23,7 @@ export function useTreeFiles(changes: WorkspaceChanges): TreeFiles {
   const files: readonly TreeFile[] = useMemo(() => {
     if (!isWholeTree) return changes.files;
     const byPath = new Map<string, TreeFile>((entries ?? []).map((entry) => [entry.path, { path: entry.path }]));
-    // Deleted files are not in the tree any more.
+    // Added because deleted files are no longer in the tree.
     for (const file of changes.files) byPath.set(file.path, file);
     return [...byPath.values()].toSorted((left, right) => (left.path < right.path ? -1 : 1));
   }, [changes, entries, isWholeTree]);

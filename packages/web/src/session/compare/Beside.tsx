@@ -8,7 +8,7 @@ import type { ThreadEvents } from '../transcript/thread-events.ts';
 import { Transcript } from '../transcript/Transcript.tsx';
 import { useThreadEvents } from '../transcript/use-thread-events.ts';
 
-/** A second thread, of any session, shown beside the first or compared with it request by request. */
+/** A second thread, of any session, shown beside the first thread or compared with it request by request. */
 export function Beside({ route, row, events }: { route: Route; row: ShownRow; events: ThreadEvents | undefined }) {
   const rows = fleet.rows().filter(({ threadId }) => threadId !== null);
   const other = rows.find((one) => toBeside(one) === route.beside);

@@ -14,7 +14,7 @@ interface CompareProps {
   readonly blocks: readonly [readonly Block[], readonly Block[]];
 }
 
-/** Two threads side by side: totals with their difference, and what each model request produced. */
+/** Two threads side by side: totals with their difference, and the output of each model request. */
 export function Compare({ sides, blocks }: CompareProps) {
   const pairs = pairRequests(...blocks);
   const timeOf = ({ slot }: ShownRow) => (slot.endedAt ?? fleet.now()) - (slot.startedAt ?? fleet.now());

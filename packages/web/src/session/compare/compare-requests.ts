@@ -1,7 +1,7 @@
 import { toLabel as inputLabel } from '@fleetloom/protocol/fleet';
 import type { Block } from '../transcript/blocks.ts';
 
-/** What one model request produced. */
+/** The output of one model request. */
 export interface RequestSummary {
   readonly number: number;
   readonly ms: number | null;
@@ -10,7 +10,7 @@ export interface RequestSummary {
   readonly calls: readonly { readonly name: string; readonly label: string; readonly isError: boolean }[];
 }
 
-/** Pairs the model requests of two threads by number; undefined where one thread has fewer. */
+/** Pairs the model requests of two threads by number; undefined on the side with fewer requests. */
 export function pairRequests(
   left: readonly Block[],
   right: readonly Block[],

@@ -9,11 +9,11 @@ import { describeOutcome, type EgressConnection, sumHosts, toRows } from './conn
 
 interface Found {
   readonly entries: readonly EgressConnection[];
-  /** There are more behind these. */
+  /** Whether older entries exist that were not read. */
   readonly isCut: boolean;
 }
 
-/** The hosts that the commands of a session were connected to, or refused. */
+/** The hosts to which the commands of a session were connected, and the hosts that were refused. */
 export function ConnectionsTab({ sessionId }: { sessionId: string }) {
   const [reads, setReads] = useState(0);
   const { value, problem, isLoading } = useLoaded(sessionId, String(reads), () => readConnections(sessionId));
@@ -108,7 +108,7 @@ function describeCredentials({ credentials }: EgressConnection): string {
   return cleanLine(used.join(', '));
 }
 
-/** The newest connections, up to a number that a page can show. */
+/** Reads the newest connections, at most ENTRIES_MAX. */
 async function readConnections(sessionId: string): Promise<Found> {
   const entries: EgressConnection[] = [];
   for await (const entry of api.list<EgressConnection>(`v1/sessions/${sessionId}/egress?limit=1000`)) {

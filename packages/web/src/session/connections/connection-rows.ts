@@ -1,6 +1,6 @@
 /** An entry of the connections of a session, as `GET /v1/sessions/{id}/egress` lists it. */
 export interface EgressConnection {
-  /** The same for the beginning and the end of a connection. */
+  /** The id of the connection, equal in the entries for its beginning and its end. */
   readonly id: string;
   readonly outcome: 'opened' | 'closed' | 'refused' | 'omitted';
   readonly created_at: string;
@@ -13,17 +13,17 @@ export interface EgressConnection {
   readonly duration_ms: number | null;
   /** How often each credential was used, by its id. */
   readonly credentials: Readonly<Record<string, number>>;
-  /** Of `omitted`: so many more. */
+  /** The number of connections that an `omitted` entry stands for. */
   readonly count: number | null;
 }
 
-/** One row for each connection: its end takes the place of its beginning. Newest first, as they come. */
+/** One row for each connection: the entry of its end replaces the entry of its beginning. In the given order, the newest first. */
 export function toRows(entries: readonly EgressConnection[]): readonly EgressConnection[] {
   const ended = new Set(entries.filter(({ outcome }) => outcome === 'closed').map(({ id }) => id));
   return entries.filter(({ outcome, id }) => outcome !== 'opened' || !ended.has(id));
 }
 
-/** What is known of the connections to one host. */
+/** Sums over the connections to one host. */
 export interface HostSum {
   readonly host: string;
   readonly allowed: number;
@@ -32,7 +32,7 @@ export interface HostSum {
   readonly bytesReceived: number;
 }
 
-/** The rows by host: those with refused connections first, then by bytes. */
+/** The sums by host: hosts with refused connections first, then by bytes. */
 export function sumHosts(rows: readonly EgressConnection[]): readonly HostSum[] {
   const sums = new Map<string, HostSum>();
   for (const { host, port, outcome, bytes_sent: sent, bytes_received: received } of rows) {
@@ -52,7 +52,7 @@ export function sumHosts(rows: readonly EgressConnection[]): readonly HostSum[] 
   return [...sums.values()].toSorted((a, b) => b.refused - a.refused || bytesOf(b) - bytesOf(a));
 }
 
-/** What became of a connection, in words. */
+/** The outcome of a connection in words. */
 export function describeOutcome({ outcome, reason, count }: EgressConnection): string {
   if (outcome === 'omitted') return `${count ?? 0} more are not listed`;
   const word = { opened: 'open', closed: 'allowed', refused: 'refused' }[outcome];

@@ -56,7 +56,7 @@ function useThreads(sessionId: string): { readonly threads: readonly WholeThread
     const order = new Map(rows.map((row, index) => [row, index]));
     const add = (thread: WholeThread) => {
       if (isClosed) return;
-      // Tree order, not load order.
+      // In the order of the tree, not in the order of loading.
       setThreads((known) => [...known, thread].toSorted((a, b) => order.get(a.row)! - order.get(b.row)!));
     };
     ui.attempt(collectThreads(rows, add));

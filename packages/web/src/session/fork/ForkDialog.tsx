@@ -19,7 +19,7 @@ export function ForkDialog({ sessionId }: { sessionId: string }) {
   const [from, setFrom] = useState<'beginning' | 'here'>(fleet.replay.isOn ? 'here' : 'beginning');
   const [isStarting, setStarting] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
-  // A dialog focuses its first control, a radio button; the user wants to type.
+  // Focuses the text field. The dialog would focus its first control, a radio button, but the user wants to type.
   useEffect(() => field.current?.focus(), []);
   useEffect(() => {
     // Keeps what the user typed before the first message was loaded.

@@ -8,7 +8,7 @@ import type {
 } from '@fleetloom/protocol/managed-agents';
 import { api } from '../../stores/connection/api.ts';
 
-/** What the new session changes. */
+/** The differences between the new session and the original. */
 export interface Changes {
   readonly message: string;
   readonly model: string;

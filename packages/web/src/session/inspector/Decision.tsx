@@ -59,5 +59,5 @@ export function Facts({ facts }: { facts: DecisionFacts }) {
   );
 }
 
-/** Older logs lack some fields. */
+/** The text for a field that an older log lacks. */
 const NOT_RECORDED = 'not recorded in this log';

@@ -10,7 +10,7 @@ export interface DecisionFacts {
   readonly inputSha256: string | null;
   /** The edited input that the call ran with, as JSON. */
   readonly updatedInput?: string;
-  /** The decision came too late and was not applied. */
+  /** Set if the decision came too late and was not applied. */
   readonly isLate?: true;
 }
 
@@ -31,7 +31,7 @@ export async function findDecision(
 }
 
 function toFacts(line: string): DecisionFacts {
-  // A line of the export, whose fields only our server writes.
+  // The cast is safe: only the Fleetloom server writes the lines of an export.
   const { type, time, payload } = JSON.parse(line) as LogLine;
   const { result, by = null, rule = null, input_sha256: inputSha256 = null } = payload;
   const verdict = type === 'user.custom_tool_result' ? 'answered' : result === 'allow' ? 'approved' : 'denied';

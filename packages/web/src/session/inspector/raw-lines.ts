@@ -6,7 +6,7 @@ export interface RawLine {
   readonly text: string;
   /** Byte offset in the file. */
   readonly offset: number;
-  /** SHA-256 of the line without its line end; empty where the browser has no `crypto.subtle`. */
+  /** SHA-256 of the line without its line end; empty if the browser has no `crypto.subtle`. */
   readonly hash: string;
 }
 
@@ -24,14 +24,14 @@ export async function findRawLines(
   return found;
 }
 
-/** Cheaper than parsing: most lines belong to other events. */
+/** Whether a line belongs to one of the events. Searches the text, which is cheaper than parsing, because most lines belong to other events. */
 function isOf(text: string, eventIds: ReadonlySet<string>): boolean {
   const id = /"payload":\{"id":"([^"]+)"/.exec(text)?.[1];
   return id !== undefined && eventIds.has(id);
 }
 
 async function hashOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  // Only secure contexts (https or localhost) have it.
+  // Only secure contexts (https or localhost) have `crypto.subtle`.
   const { subtle } = globalThis.crypto as { subtle?: SubtleCrypto };
   if (subtle === undefined) return '';
   const digest = new Uint8Array(await subtle.digest('SHA-256', bytes));

@@ -119,7 +119,7 @@ function Thinking({ text }: { text: string }) {
   );
 }
 
-/** A tool call with its result, collapsed until a click. */
+/** A tool call with its result, which a click expands. */
 function Call({ block }: { block: Extract<Block, CallBlock> }) {
   const { result, verdict } = block;
   const [isOpen, setOpen] = useState(false);

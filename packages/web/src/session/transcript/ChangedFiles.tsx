@@ -4,7 +4,7 @@ import type { WorkspaceStep } from '../../model/workspace-log.ts';
 import { toHash } from '../../stores/ui-store.ts';
 import { LineCounts } from '../../ui/LineCounts.tsx';
 
-/** A line of the transcript: how many files changed, with a link to the changes. */
+/** A line of the transcript with the number of changed files and a link to the changes. */
 export function ChangedFiles({ step, row }: { step: WorkspaceStep; row: ShownRow }) {
   const { files_count: count, lines_added: added, lines_removed: removed } = step;
   const { sessionId, threadId } = row;

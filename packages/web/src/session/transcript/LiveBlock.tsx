@@ -11,7 +11,7 @@ export interface Live {
   readonly text: string;
 }
 
-/** The streamed text that the list lacks. Stream and list both number a thread's model requests, so a listed one is recognised. */
+/** The streamed text that the list of events lacks. Stream and list number a thread's model requests alike, so a listed request is recognised. */
 export function liveText({ slot, session, key }: ShownRow, blocks: readonly Block[]): Live | undefined {
   const output = slot.tools.findLast(({ state }) => state === 'running')?.output ?? '';
   if (slot.state === 'running' && slot.phase === 'tool' && output !== '') return { kind: 'output', text: output };

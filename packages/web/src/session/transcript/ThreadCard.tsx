@@ -12,9 +12,9 @@ import { Markdown } from '../../ui/text/Markdown.tsx';
 import { toPlain } from '../../ui/text/to-plain.ts';
 import type { Block } from './blocks.ts';
 
-/** A message to or from another thread. It expands in place; links open the thread, or show it beside this one. */
+/** A message to or from another thread. The card expands in place; links open the thread, or show it beside this one. */
 export function ThreadCard({ block, row }: { block: Extract<Block, { type: 'thread' }>; row: ShownRow }) {
-  // Blocks are memoized, but the state of the other thread changes.
+  // Subscribed, because blocks are memoized but the state of the other thread changes.
   useSignal(fleet.changed);
   const [isOpen, setOpen] = useState(false);
   const here = { view: 'session', sessionId: row.sessionId, threadId: row.threadId ?? undefined } as const;

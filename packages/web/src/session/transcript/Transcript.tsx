@@ -23,7 +23,7 @@ const INPUT_MS = 1_500;
 
 type Item = Block | ChangedLine | { readonly type: 'live'; readonly live: Live };
 
-/** The blocks of a thread; only visible ones are rendered. At the end it follows new blocks; elsewhere it stays and counts them. */
+/** The blocks of a thread; only visible ones are rendered. At its end the list follows new blocks; elsewhere it stays and counts them. */
 export function Transcript({ row, events }: { row: ShownRow; events: ThreadEvents | undefined }) {
   const list = useRef<VListHandle>(null);
   const isAtEnd = useRef(true);
@@ -70,7 +70,7 @@ export function Transcript({ row, events }: { row: ShownRow; events: ThreadEvent
     setSeen(Infinity);
     follow();
   };
-  // After every render: measuring may have moved the end.
+  // Runs after every render, because measuring may have moved the end.
   useLayoutEffect(() => follow());
   useEffect(() => {
     const index = lines.findIndex(({ id }) => id === threadPage.selectedId);
@@ -78,9 +78,9 @@ export function Transcript({ row, events }: { row: ShownRow; events: ThreadEvent
     // Selecting an earlier block leaves the end.
     isAtEnd.current &&= index >= lines.length - 1;
     list.current?.scrollToIndex(index, { align: 'nearest' });
-    // Only when the selection changes.
+    // Scrolls only when the selection changes.
   }, [threadPage.selectedId]);
-  // The latest closure, which has the current count.
+  // A reference to the latest closure, which has the current count.
   const latest = useRef(toEnd);
   latest.current = toEnd;
   useEffect(() => threadPage.follows.subscribe(() => latest.current()), []);
@@ -128,7 +128,7 @@ export function Transcript({ row, events }: { row: ShownRow; events: ThreadEvent
   );
 }
 
-/** The blocks up to a time. A call whose result came later has no result yet. */
+/** The blocks up to a time. A call whose result is later has no result yet. */
 function blocksUntil(blocks: readonly Block[], time: number): readonly Block[] {
   if (time === Infinity) return blocks;
   return blocks

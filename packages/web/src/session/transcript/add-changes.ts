@@ -1,14 +1,14 @@
 import type { WorkspaceStep } from '../../model/workspace-log.ts';
 import type { Block } from './blocks.ts';
 
-/** A line of the transcript: files of the workspace changed. */
+/** A line of the transcript that reports changed files of the workspace. */
 export interface ChangedLine {
   readonly type: 'changed';
   readonly id: string;
   readonly step: WorkspaceStep;
 }
 
-/** The blocks of a thread with its changes of the workspace: after the tool call that made them, otherwise by time. */
+/** The blocks of a thread with its workspace changes: each after the tool call that made it, otherwise by time. */
 export function addChanges(
   blocks: readonly Block[],
   steps: readonly WorkspaceStep[],

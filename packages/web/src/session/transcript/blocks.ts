@@ -5,12 +5,12 @@ import { imagesOf, describeContent } from './images.ts';
 export type Block = { readonly id: string; readonly at: number; readonly events: readonly SessionEvent[] } & (
   | {
       readonly type: 'request';
-      /** Of all attempts, from 0 on, as in the stream. */
+      /** The number of the request among all attempts, from 0, as in the stream. */
       readonly number: number;
       readonly ms: number | null;
       readonly tokens: RequestTokens | null;
       readonly isError: boolean;
-      /** As people read it, from 1 on: the attempts of a request that failed have one number. */
+      /** The displayed number, from 1: all attempts of a request have the same number. */
       readonly shownNumber: number;
       readonly attempt: number;
     }
@@ -38,7 +38,7 @@ export interface CallBlock {
   readonly result: CallResult | null;
 }
 
-/** What a call returned. `images`: as `data:` URLs. */
+/** The result of a call. `images` are `data:` URLs. */
 export interface CallResult {
   readonly text: string;
   readonly isError: boolean;
@@ -54,7 +54,7 @@ export interface RequestTokens {
   readonly cacheCreate: number;
 }
 
-/** Exit code of a shell command. The result states it only for a failed command; success means 0. */
+/** Exit code of a shell command. The result contains it only for a failed command; success means 0. */
 export function exitCodeOf({ tool, result }: Pick<CallBlock, 'tool' | 'result'>): number | undefined {
   if (result === null || tool.toLowerCase() !== 'bash') return undefined;
   if (!result.isError) return 0;
@@ -62,14 +62,14 @@ export function exitCodeOf({ tool, result }: Pick<CallBlock, 'tool' | 'result'>)
   return code === undefined ? undefined : Number(code);
 }
 
-/** Builds the blocks of a thread, in order, each call with its result. Events that a coordinator relays for other threads are left out. */
+/** Builds the blocks of a thread, in order, each call with its result. Events that a coordinator relays for other threads are omitted. */
 export function toBlocks(events: readonly SessionEvent[]): readonly Block[] {
   const blocks: Block[] = [];
   /** Index of the block of a call or request. */
   const indexes = new Map<string, number>();
   let requests = -1;
   let shown = 0;
-  /** Attempts of the model request that failed last, until one succeeds. */
+  /** Failed attempts of the current model request, until one succeeds. */
   let failed = 0;
   for (const event of events) {
     if ('session_thread_id' in event && event.type !== 'session.thread_created') continue;
@@ -182,7 +182,7 @@ export function toBlocks(events: readonly SessionEvent[]): readonly Block[] {
       }
     }
   }
-  // A thread that did anything afterwards no longer waits for the user.
+  // A thread with a later block no longer waits for the user.
   return blocks.flatMap((block, index) => {
     const next = blocks[index + 1];
     if (block.type !== 'note' || block.tone !== 'needs' || next === undefined) return [block];

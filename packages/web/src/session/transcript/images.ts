@@ -4,7 +4,7 @@ type ContentBlock = MessageBlock | ResultBlock | RedactedBlock;
 
 /**
  * The images in a content, as `data:` URLs. Only formats that cannot contain scripts or load anything; an image at a URL is named and
- * not loaded, because that would report the reader to its server.
+ * not loaded, because loading it would disclose the reader to its server.
  */
 export function imagesOf(content: readonly ContentBlock[]): readonly string[] {
   return content.flatMap((block) => {
@@ -15,7 +15,7 @@ export function imagesOf(content: readonly ContentBlock[]): readonly string[] {
   });
 }
 
-/** A block as text; one that has none is named. */
+/** A block as text; a block without text is shown by its name. */
 export function describeContent(block: ContentBlock): string {
   if (block.type === 'text') return block.text;
   if (block.type === 'search_result') return block.content.map(({ text }) => text).join('\n');

@@ -13,7 +13,7 @@ export class ThreadEvents {
   isRead = false;
   problem = '';
   readonly #path: string;
-  /** Events of full pages; those of the last page are in `#last`. */
+  /** Events of full pages; events of the last page are in `#last`. */
   readonly #settled: SessionEvent[] = [];
   #last: readonly SessionEvent[] = [];
   #page = '';
@@ -34,7 +34,7 @@ export class ThreadEvents {
     return (this.#blocks ??= toBlocks(this.events));
   }
 
-  /** Of a coordinator's thread: work was lost since the last message, e.g. a background command. */
+  /** Whether a coordinator's thread lost work since the last message, e.g. a background command. */
   get isCutOff(): boolean {
     return (this.#isCutOff ??= isCutOff(this.events));
   }

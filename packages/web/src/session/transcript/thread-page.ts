@@ -9,7 +9,7 @@ class ThreadPage {
   readonly follows = new Signal();
   selectedId: string | undefined;
   isInspectorOpen = typeof innerWidth === 'undefined' || innerWidth >= 1_280;
-  /** Whether the threads are open over the page, where it has no room for them beside the transcript. */
+  /** Whether the thread tree is open above the page, on screens without room for it beside the transcript. */
   isTreeOpen = false;
   row: ShownRow | undefined;
   events: ThreadEvents | undefined;
@@ -34,7 +34,7 @@ class ThreadPage {
     this.select(blocks[next]?.id);
   }
 
-  /** Scrolls to the end, where the transcript follows new text. */
+  /** Scrolls to the end, so that the transcript follows new text. */
   followLive(): void {
     this.selectedId = undefined;
     this.follows.emit();
@@ -46,7 +46,7 @@ class ThreadPage {
     this.changed.emit();
   }
 
-  /** Whether it was open. */
+  /** Closes the thread tree. Returns whether it was open. */
   closeTree(): boolean {
     const wasOpen = this.isTreeOpen;
     if (wasOpen) this.toggleTree();

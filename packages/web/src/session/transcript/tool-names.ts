@@ -1,7 +1,7 @@
 import { builtInToolNames, type Session, toRoster } from '@fleetloom/protocol/managed-agents';
 import { cleanLine } from '@fleetloom/protocol/text';
 
-/** Names of the tools that an agent of a session may call; an MCP toolset by the name of its server. */
+/** Names of the tools that an agent of a session may call; an MCP toolset has the name of its server. */
 export function toolNames(record: Session | undefined, agentName: string): readonly string[] {
   if (record === undefined) return [];
   const agents = [record.agent, ...toRoster(record.agent.multiagent)];

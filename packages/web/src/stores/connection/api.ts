@@ -7,7 +7,7 @@ export class ApiError extends Error {
   readonly status: number;
   /** `error_code` of the response; empty if it has none. */
   readonly code: string;
-  /** What else the error says, by field. */
+  /** The other fields of the error, by name. */
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(status: number, message: string, details: Readonly<Record<string, unknown>> = {}) {

@@ -6,7 +6,7 @@ import { connectionLimits } from './limits.ts';
 import type { OpenWatchOptions } from './open-watch.ts';
 import { type HubMessage, type LinkState, noLink, type TabPort } from './messages.ts';
 
-/** What the hub needs from its page or worker. */
+/** The functions of the page or worker that the hub uses. */
 export interface FleetHubOptions {
   readonly open: (options: OpenWatchOptions) => FleetWatch;
   readonly now: () => number;

@@ -29,14 +29,14 @@ export const noLink: LinkState = {
   problem: '',
 };
 
-/** From the hub to a tab. */
+/** A message from the hub to a tab. */
 export type HubMessage =
   | { readonly type: 'events'; readonly events: readonly FleetEvent[] }
   | { readonly type: 'link'; readonly link: LinkState }
   /** Sessions with events before this tab attached: the tab loads their logs. */
   | { readonly type: 'welcome'; readonly sessions: readonly string[] };
 
-/** From a tab to the hub. */
+/** A message from a tab to the hub. */
 export type TabMessage = { readonly type: 'bye' };
 
 /** The hub's end of the channel to a tab. */

@@ -1,9 +1,9 @@
 import { type FleetWatch, watchFleet, type WatchFleetOptions } from '@fleetloom/client';
 import { timedFetch } from './clock.ts';
 
-/** What the hub wants to know about its connection. */
+/** Callbacks of the hub about its connection. */
 export interface OpenWatchOptions extends Pick<WatchFleetOptions, 'onConnection' | 'signal'> {
-  /** Called when bytes arrive: events, and the signs of life between them. */
+  /** Called when bytes arrive: events, or keep-alives between them. */
   readonly onBytes: () => void;
 }
 

@@ -1,14 +1,14 @@
 import { inBackground } from './in-background.ts';
 import { api } from './api.ts';
 
-/** What to poll, and how often. */
+/** The path to poll, the interval, and the callbacks. */
 export interface PolledOptions<Answer> {
   readonly path: string;
   /** The least time between two requests. */
   readonly everyMs: number;
-  /** Checked before each request, in addition to whether the tab is visible. */
+  /** Whether to send the next request, checked in addition to whether the tab is visible. */
   readonly isWanted: () => boolean;
-  /** Undefined: the request failed, or the last response is older than `everyMs`. */
+  /** Called with each response; undefined if the request failed or the last response is older than `everyMs`. */
   readonly onRead: (answer: Answer | undefined) => void;
 }
 

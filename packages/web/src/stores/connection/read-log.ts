@@ -2,7 +2,7 @@ import { watchFleet } from '@fleetloom/client';
 import type { FleetEvent } from '@fleetloom/protocol/fleet';
 import { timedFetch } from './clock.ts';
 
-/** The fleet events of a session up to now, in batches. The request ends with the last one. */
+/** The fleet events of a session up to now, in batches. The request ends with the last event. */
 export async function* readLog(
   sessionId: string,
   signal: AbortSignal,

@@ -1,7 +1,7 @@
-/** The page's content security policy accepts script URLs only from this Trusted Types policy: those of our own server. */
+/** A trusted URL of a script of this server. The page's content security policy accepts script URLs only from this Trusted Types policy. */
 export function trustScript(href: string): string {
   policy ??= createPolicy();
-  // Browsers accept a TrustedScriptURL where the DOM types still say string.
+  // The cast is safe: browsers accept a TrustedScriptURL where the DOM types still require a string.
   return policy === undefined ? href : (policy.createScriptURL(href) as string);
 }
 

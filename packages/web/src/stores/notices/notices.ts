@@ -47,7 +47,7 @@ export class Notices {
     this.changed.emit();
   }
 
-  /** Of the pending items, the ids to notify. */
+  /** Returns the ids of the pending items to notify. */
   take(items: readonly { readonly id: string }[], at: Date, isWatched: boolean): readonly string[] {
     const known = this.#known;
     this.#known = new Set(items.map(({ id }) => id));

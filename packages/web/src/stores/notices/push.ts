@@ -4,20 +4,20 @@ import { trustScript } from '../connection/trust-script.ts';
 import { Signal } from '../signal.ts';
 
 /**
- * Whether this browser can receive push messages. `insecure`: the page was not loaded with https or from this machine; `blocked`: the
+ * Whether this browser can receive push messages. `insecure` if the page was not loaded with https or from this machine; `blocked` if the
  * user has denied notifications.
  */
 export type PushSupport = 'unsupported' | 'insecure' | 'blocked' | 'ready';
 
-/** What a user chooses for this device. */
+/** The push settings of this device that a user can change. */
 export type PushSettingsChange = Pick<PushDeviceParams, 'notify' | 'quiet_hours' | 'include_content'>;
 
 /** The push messages of this browser, and the devices of the workspace that receive them. */
 class PushStore {
   readonly changed = new Signal();
-  /** Undefined before the first response. */
+  /** The devices; undefined before the first response. */
   devices: readonly PushDevice[] | undefined;
-  /** Why the last action failed; empty if it did not. */
+  /** Why the last action failed; empty if it succeeded. */
   problem = '';
   isBusy = false;
 
@@ -27,7 +27,7 @@ class PushStore {
     return Notification.permission === 'denied' ? 'blocked' : 'ready';
   }
 
-  /** This browser, if it receives push messages. */
+  /** The device record of this browser; undefined if it does not receive push messages. */
   get own(): PushDevice | undefined {
     const id = localStorage.getItem(KEY);
     return this.devices?.find((device) => device.id === id);
@@ -68,7 +68,7 @@ class PushStore {
     return this.#run(() => this.#asOwner(() => api.post(`${PATH}/${this.own!.id}/test`, {})));
   }
 
-  /** Another login of this browser may have added it: adding it again makes it the device of this one. */
+  /** Runs an action on the device of this browser. If another login added the device, it is added again, which assigns it to this login. */
   async #asOwner(action: () => Promise<unknown>): Promise<void> {
     try {
       await action();
@@ -125,7 +125,7 @@ async function subscribe(): Promise<PushSubscription> {
   const { public_key: key } = await api.get<PushKey>('v1/fleet/push');
   const known = await pushManager.getSubscription();
   if (known !== null && keyOf(known) === key) return known;
-  // The server was set up again: a browser has one subscription, for one key.
+  // The server has a new key. A browser can have only one subscription, for one key.
   await known?.unsubscribe();
   return await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
 }
@@ -158,7 +158,7 @@ export function describeBrowser(userAgent: string): string {
   return system === undefined ? browser : `${browser} on ${system}`;
 }
 
-/** In this order: most browsers name others too. */
+/** Browser names with their patterns. The order matters, because most user agents contain the names of other browsers too. */
 const BROWSERS: readonly [string, RegExp][] = [
   ['Edge', /Edg/],
   ['Firefox', /Firefox|FxiOS/],

@@ -5,16 +5,16 @@ import { useAction } from './use-action.ts';
 
 interface ActionFormProps {
   readonly name: string;
-  /** What its button says. */
+  /** The label of the submit button. */
   readonly submit: string;
   readonly needs: FleetScope;
-  /** Reads the fields by their names. A secret is nowhere else, and the form goes away when it was sent. */
+  /** Receives the fields by name. Secrets exist only in the form's fields, and the caller removes the form after success. */
   readonly onSubmit: (fields: FormData) => Promise<void>;
   readonly onCancel?: () => void;
   readonly children: ReactNode;
 }
 
-/** A form of an administration page. It says why the server has refused, and keeps what was typed then. */
+/** A form of an administration page. If the server rejects it, the form shows the reason and keeps the typed text. */
 export function ActionForm({ name, submit, needs, onSubmit, onCancel, children }: ActionFormProps) {
   const { isBusy, problem, run } = useAction();
   return (

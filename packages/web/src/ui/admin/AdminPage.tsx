@@ -12,7 +12,7 @@ interface AdminPageProps<Value> {
   readonly children: (value: Value) => ReactNode;
 }
 
-/** The frame of a page about what the server keeps: its name, and what is there, is loading or went wrong. */
+/** The frame of a page about records of the server: its title, and the loaded value, the loading state or the error. */
 export function AdminPage<Value>({ name, about, loaded, reload, actions, children }: AdminPageProps<Value>) {
   const { value, problem, isLoading } = loaded;
   return (
@@ -38,7 +38,7 @@ export function AdminPage<Value>({ name, about, loaded, reload, actions, childre
   );
 }
 
-/** Why something could not be read, and what to do. */
+/** Why a value could not be loaded, and what to do. */
 export function describeProblem(problem: unknown): string {
   if (problem instanceof ApiError && problem.status === 403) return `Your login may not read this: ${problem.message}`;
   if (problem instanceof ApiError) return `The server answered: ${problem.message}`;

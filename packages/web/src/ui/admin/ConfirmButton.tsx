@@ -5,16 +5,16 @@ import { useAction } from './use-action.ts';
 
 interface ConfirmButtonProps {
   readonly label: string;
-  /** What it does, asked before it is done. */
+  /** The question that is shown before the action. */
   readonly question: string;
   readonly confirm: string;
   readonly needs: FleetScope;
-  /** What it is about, for people who do not see the row. */
+  /** The subject of the action, for screen readers. */
   readonly of: string;
   readonly run: () => Promise<void>;
 }
 
-/** A button for what cannot be taken back: it asks first. */
+/** A button for an action that cannot be undone. It asks for a confirmation first. */
 export function ConfirmButton({ label, question, confirm, needs, of, run }: ConfirmButtonProps) {
   const [isAsking, setAsking] = useState(false);
   const action = useAction();

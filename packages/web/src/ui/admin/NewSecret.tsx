@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { CopyLine } from '../text/CopyLine.tsx';
 
-/** A secret that the server shows once, until it is put away. */
+/** A secret that the server returns only once, shown until the user confirms that it is stored. */
 export function NewSecret({ label, secret, onDone, children }: NewSecretProps) {
   return (
     <section className="new-secret" aria-label={label} role="status">

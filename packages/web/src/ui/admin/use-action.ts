@@ -1,15 +1,15 @@
 import { useState } from 'react';
 import { inBackground } from '../../stores/connection/in-background.ts';
 
-/** Work that a person has asked for, one at a time, and why the last one failed. */
+/** An action that a person requested, and why it failed. */
 export interface Action {
   readonly isBusy: boolean;
-  /** Empty: it did not fail. */
+  /** Why the last action failed; empty if it did not fail. */
   readonly problem: string;
   readonly run: (work: () => Promise<void>) => void;
 }
 
-/** Runs what a button or a form does, and keeps what to show of it. */
+/** Runs the action of a button or a form, and keeps its state for display. */
 export function useAction(): Action {
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState('');

@@ -72,7 +72,7 @@ function OwnDevice({ own, isBusy }: { own: PushDevice; isBusy: boolean }) {
   );
 }
 
-/** At least one kind stays: a device without any is turned off above. */
+/** A checkbox for one kind of messages. The last checked kind cannot be unchecked; the button above turns the device off. */
 function KindBox({ own, kind, label }: { own: PushDevice; kind: PushKind; label: string }) {
   const isOn = own.notify.includes(kind);
   const toggled = isOn ? own.notify.filter((each) => each !== kind) : [...own.notify, kind];

@@ -5,7 +5,7 @@ import { formatBytes } from '../../model/format.ts';
 import { cleanText } from '@fleetloom/protocol/text';
 import { toPieces } from './pieces.ts';
 
-/** A text of any length: its beginning, and on request all of it, in pieces that the browser lays out when they become visible. */
+/** A text of any length: its beginning, and on request the whole text, in pieces that the browser lays out when they become visible. */
 export function LongText({ text, className = '' }: { text: string; className?: string }) {
   const [isWhole, setWhole] = useState(false);
   if (text.length <= textLimits.shownCharsMax) return <pre className={`plain ${className}`}>{cleanText(text)}</pre>;

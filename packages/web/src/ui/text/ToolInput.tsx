@@ -4,7 +4,7 @@ import { Diff } from './Diff.tsx';
 import { highlightShell } from './highlight-shell.ts';
 import { LongText } from './LongText.tsx';
 
-/** The input of a tool call, readable: a command, a diff, a URL, otherwise JSON. No field is left out. */
+/** The input of a tool call in a readable form: a command, a diff, a URL, otherwise JSON. No field is omitted. */
 export function ToolInput({ input }: { input: unknown }) {
   const fields = typeof input === 'object' && input !== null ? (input as Readonly<Record<string, unknown>>) : {};
   const text = (name: string) => (typeof fields[name] === 'string' ? fields[name] : undefined);

@@ -14,8 +14,8 @@ export function codeFamilyOf(path: string): CodeFamily {
 }
 
 /**
- * Splits a line of code for highlighting. The parts joined are exactly the line. Each line is read alone, as a diff has only some
- * of them: a comment or string over several lines is recognized only where a line shows it.
+ * Splits a line of code for highlighting. The joined parts are exactly the line. Each line is parsed alone, because a diff contains only some
+ * lines: a comment or string over several lines is recognized only on lines that look like one.
  */
 export function highlightCode(line: string, family: CodeFamily): readonly CodePart[] {
   if (family === 'plain' || line === '') return [{ kind: 'plain', text: line }];

@@ -4,7 +4,7 @@ export interface ShellPart {
   readonly text: string;
 }
 
-/** Splits a command for highlighting. The parts joined are exactly the text. */
+/** Splits a command for highlighting. The joined parts are exactly the text. */
 export function highlightShell(text: string): readonly ShellPart[] {
   const parts: ShellPart[] = [];
   let isCommand = true;

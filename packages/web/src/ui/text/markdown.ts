@@ -19,7 +19,7 @@ export function toSafeHtml(text: string): string {
   return DOMPurify.sanitize(html, { ...sanitizing, RETURN_TRUSTED_TYPE: false });
 }
 
-/** Entities such as `&#x202e;` become characters only when HTML is parsed, so the parsed tree is cleaned too. */
+/** Cleans the parsed tree too, because entities such as `&#x202e;` become characters only when HTML is parsed. */
 if (DOMPurify.isSupported) {
   DOMPurify.addHook('uponSanitizeElement', (node) => {
     if (node.nodeType === Node.TEXT_NODE && node.nodeValue !== null) node.nodeValue = cleanText(node.nodeValue);
