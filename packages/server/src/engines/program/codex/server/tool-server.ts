@@ -53,7 +53,7 @@ export class ToolServer {
     if (early !== undefined) return early;
     const given = await new Promise<ClientResult>((resolve) => {
       this.#waiting.set(key, resolve);
-      signal.addEventListener('abort', () => resolve(UNNAMED), { once: true });
+      signal.addEventListener('abort', () => resolve(STOPPED), { once: true });
     });
     this.#waiting.delete(key);
     return given;
@@ -64,6 +64,8 @@ const UNNAMED: ClientResult = {
   content: [{ type: 'text', text: 'The program did not send the id of this call, so it cannot be answered.' }],
   isError: true,
 };
+
+const STOPPED: ClientResult = { content: [{ type: 'text', text: 'The call was stopped.' }], isError: true };
 
 function keyOf({ threadId, itemId }: CallPlace): string {
   return `${threadId} ${itemId}`;
