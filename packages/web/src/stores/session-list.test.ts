@@ -128,6 +128,39 @@ it('[Z224] a read that fails keeps the rows of the same filter and drops those o
   expect([list.state, list.rows.length]).toEqual(['failed', 0]);
 });
 
+it('[Z605] rows are complete after more new sessions than a page has, and after one that came between two pages', async () => {
+  const { listPage } = storeLimits;
+  const all = Array.from({ length: 2 * listPage }, (_, index) => toRow(2 * listPage - index));
+  const { list, timers, settle, wait } = openList(all);
+  list.open(noFilter);
+  await settle();
+  list.need(10 * listPage);
+  await settle();
+  expect(list.rows).toHaveLength(2 * listPage);
+  const refresh = async () => {
+    wait(10_000);
+    timers.pop()!.run();
+    await settle();
+    await settle();
+  };
+
+  for (let number = 1; number <= listPage + 1; number++) all.unshift(toRow(2 * listPage + number));
+  list.take({ sessions: [all[0]!], counts: { ...noCounts, done: all.length } });
+  await refresh();
+  expect(list.rows).toEqual(all);
+
+  // It is above the cursor of the next page, so no page has it.
+  const newest = toRow(0);
+  list.open({ ...noFilter, q: 'row' });
+  await settle();
+  all.splice(listPage - 1, 0, newest);
+  list.need(10 * listPage);
+  await settle();
+  expect(list.rows).not.toContain(newest);
+  await refresh();
+  expect(list.rows).toEqual(all);
+});
+
 it('[Z223] a newer first page is joined with the rows below it', () => {
   const ids = (rows: readonly FleetSession[]) => rows.map(({ id }) => id).join(' ');
   const old = [5, 4, 3, 2, 1].map((number) => toRow(number));

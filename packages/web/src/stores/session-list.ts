@@ -46,6 +46,8 @@ export class SessionList {
   #isWaiting = false;
   #isStale = false;
   #isAgain = false;
+  /** The number of rows was found to be wrong after the last page, and is read again once. */
+  #isChecked = false;
   #refreshedAt = Number.NEGATIVE_INFINITY;
   #sum: number | undefined;
 
@@ -97,6 +99,7 @@ export class SessionList {
 
   /** Applies rows that changed on the server. */
   take({ sessions, counts }: Pick<SessionsChanged, 'sessions' | 'counts'>): void {
+    this.#isChecked = false;
     const sum = Object.values(counts).reduce((total, count) => total + count, 0);
     const isDeleted = this.#sum !== undefined && sum < this.#sum;
     this.#sum = sum;
@@ -162,21 +165,35 @@ export class SessionList {
         this.changed.emit();
       }
     });
+    // A session changed between two pages. One more read, because sessions may change all the time.
+    if (!this.#isIncomplete || this.#isChecked || signal.aborted || this.state !== 'ready') return;
+    this.#isChecked = true;
+    this.#refreshLater();
+  }
+
+  /** Whether all pages were read, and rows are missing or too many. */
+  get #isIncomplete(): boolean {
+    return this.#cursor === null && this.rows.length !== this.total;
   }
 
   /** Reads the first page again, and joins it with the rows below. */
   async #readHead(signal: AbortSignal): Promise<void> {
+    let hasGap = false;
     await this.#reading(signal, async () => {
       const page = await this.#page(undefined, signal);
       if (signal.aborted) return;
       if (page.next_cursor === null) {
         this.rows = page.data;
         this.#cursor = null;
-      } else this.rows = joinHead(page.data, this.rows);
+      } else {
+        const ids = new Set(page.data.map(({ id }) => id));
+        hasGap = this.rows.length > 0 && !this.rows.some(({ id }) => ids.has(id));
+        this.rows = joinHead(page.data, this.rows);
+      }
       this.#count(page);
     });
     // Rows that moved below the first page are missing, or a session was deleted there.
-    const isWrong = this.rows.length > this.total || (this.#cursor === null && this.rows.length !== this.total);
+    const isWrong = hasGap || this.rows.length > this.total || this.#isIncomplete;
     if (isWrong && !signal.aborted && this.state === 'ready') this.reload();
   }
 
