@@ -5,6 +5,7 @@ import type {
   Session,
   SessionCreateParams,
   SessionEvent,
+  SessionResourceParams,
 } from '@fleetloom/protocol/managed-agents';
 import { api } from '../../stores/connection/api.ts';
 
@@ -19,7 +20,7 @@ export interface Changes {
 export function toRerun(record: Session, { message, model, system }: Changes): SessionCreateParams {
   const { agent, environment_id, resources, title } = record;
   // The casts: the types are those of the hosted API, which has fewer kinds of resources.
-  const again = (resources as readonly MountedResource[]).map(toParams) as unknown as SessionCreateParams['resources'];
+  const again = (resources as readonly MountedResource[]).map(toParams) as unknown as SessionResourceParams[];
   return {
     agent: toAgent(agent, { model, system }),
     environment_id,
