@@ -1,10 +1,10 @@
-/** The end of a chain of audit log entries. */
+/** Where a chain of entries of the audit log ends. */
 export interface AuditChainEnd {
   readonly seq: number;
   readonly hash: string;
 }
 
-/** The problem with the end of an audit log, if any. `last`: its last entry; `head`: the newest entry that the log has recorded. */
+/** What is wrong with the end of an audit log, of which `last` is the last entry and `head` the newest that the log knows of. */
 export function describeChainEnd(last: AuditChainEnd, head: AuditChainEnd): string | undefined {
   if (last.seq > head.seq) return `entry ${last.seq} is behind the newest one, which is ${head.seq}: it was inserted`;
   if (last.seq < head.seq)
