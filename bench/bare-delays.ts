@@ -7,7 +7,7 @@ import { SseDecoder } from '@fleetloom/protocol/sse';
 import type { BenchWork } from './sessions-fleet.ts';
 
 /**
- * Delays from a timer to a client at this pace with only Node and a synced file in between, in the order of sending: the
+ * Measures delays from a timer to a client at this pace with only Node and a synced file in between, in the order of sending: the
  * floor of this machine and its disk at this moment.
  */
 export async function measureBareDelays(

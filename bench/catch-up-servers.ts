@@ -7,19 +7,19 @@ import { pathToFileURL } from 'node:url';
 
 /** A server with all of its events on disk, and the request that reads them from the first to the last. */
 export interface CatchUpServer {
-  /** Reads everything, and resolves with the bytes of the response when it has ended. */
+  /** Reads all events, and resolves with the bytes of the response when it has ended. */
   read(): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Installed beside the repository's own packages, for this bench only: its store needs a native database. */
+/** The peer, installed outside of the repository's own packages, for this bench only: its store needs a native database. */
 const PEER = '@durable-streams/server@0.3.7';
 
-/** The peer with these events, each a JSON text, in one stream on disk. */
+/** Opens the peer with these events, each a JSON text, in one stream on disk. */
 export async function openPeer(events: readonly string[]): Promise<CatchUpServer> {
   const { DurableStreamTestServer } = (await import(installPeer())) as PeerModule;
   const folder = mkdtempSync(join(tmpdir(), 'fleetloom-bench-'));
-  // It logs every slow append to standard output, which has the figures.
+  // The peer logs every slow append to standard output, which is for the figures.
   console.info = () => {};
   const server = new DurableStreamTestServer({ port: 0, host: '127.0.0.1', dataDir: folder, compression: false });
   await server.start();
@@ -48,7 +48,7 @@ interface PeerModule {
   ) => { readonly url: string; start(): Promise<unknown>; stop(): Promise<unknown> };
 }
 
-/** The path of the peer's module, which is installed when it is missing. */
+/** The path of the peer's module, which is installed if it is missing. */
 function installPeer(): string {
   const folder = join(process.cwd(), '.cache', 'peers');
   const entry = join(folder, 'node_modules', '@durable-streams', 'server', 'dist', 'index.js');

@@ -11,7 +11,7 @@ export const catchUp: Bench = {
 
 /**
  * All events of a run on disk, against `@durable-streams/server` with the same events on disk. It sends one JSON array,
- * which it makes of the whole file before its first byte; we send an event stream.
+ * which it creates from the whole file before its first byte; Fleetloom sends an event stream.
  */
 async function againstPeer(deltas: number): Promise<Measured> {
   const run = await openLongRun({ deltas, isEnded: true });

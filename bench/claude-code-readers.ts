@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { decodeSse } from '@fleetloom/protocol/sse';
 import { startServer } from '@fleetloom/server';
 
-/** What the program prints. */
+/** The output of the program. */
 export interface PrintOptions {
   readonly lines: number;
   readonly chars: number;
@@ -20,7 +20,7 @@ export interface Arrival {
 
 const program = join(process.cwd(), 'bench', 'claude-code-program.mjs');
 
-/** The barest reader: it splits at line ends and parses. */
+/** The minimal reader: it splits at line ends and parses. */
 export async function readBare(options: PrintOptions): Promise<Arrival[]> {
   const child = spawn(program, [], { stdio: ['pipe', 'pipe', 'inherit'] });
   const arrivals: Arrival[] = [];

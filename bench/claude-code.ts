@@ -32,7 +32,7 @@ async function measureThroughput(): Promise<Measured> {
   return { value, unit: 'MB/s', floor, ratio: value / floor, goal: '>= 0.35x', ok: value / floor >= 0.35 };
 }
 
-/** Without the first lines, during which the code is compiled. */
+/** A quantile of the delays, without the first lines, during which the code is compiled. */
 function delayOf(arrivals: readonly Arrival[], share: number): number {
   const delays = arrivals.slice(arrivals.length / 4).map(({ printedAt, hereAt }) => hereAt - printedAt);
   delays.sort((a, b) => a - b);

@@ -9,7 +9,7 @@ export const command: Bench = {
 
 const LIMIT_MS = 350;
 
-/** `fleetloom run` of a task that takes no time, with a server of its own, against Node doing nothing. */
+/** `fleetloom run` of a task that takes no time, with its own server, against an empty Node program. */
 async function run(): Promise<Measured> {
   const folder = createFolder();
   const pair = {

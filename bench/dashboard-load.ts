@@ -13,7 +13,7 @@ export function readRecording(path: string): readonly FleetEvent[] {
 }
 
 /**
- * The recorded run, and then the same work again as the next run of that session, without end. Each event has the current
+ * The recorded run, repeated as the next runs of that session, without end. Each event has the current
  * time.
  */
 export function* repeatLoad(

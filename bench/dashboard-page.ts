@@ -53,7 +53,7 @@ export async function openLoadedPage(pagesDirectory: string, recorded: readonly 
   // It listens on a port, so the address is an object.
   const { port } = server.address() as AddressInfo;
   const executablePath = chromiumPath();
-  // Imported here: it takes half of the heap of a small server, which every other bench would carry too.
+  // Imported here: it takes half of the heap of a small server, which would count in every other bench.
   const { chromium } = await import('playwright-core');
   const browser = await chromium.launch({
     executablePath,

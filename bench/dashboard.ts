@@ -16,7 +16,7 @@ export const dashboard: Bench = {
 
 const PER_SECOND = 1_500;
 const SECONDS = 10;
-/** As `npm run bench` has built it a moment ago. It runs in the root of the repository. */
+/** The pages, which `npm run bench` has just built. It runs in the root of the repository. */
 const pages = join(process.cwd(), 'packages', 'server', 'dist', 'web');
 
 const recording = join(process.cwd(), 'fixtures', 'dashboard', 'fleet-25.sse.gz');

@@ -9,12 +9,12 @@ import { OpencodeTranslator } from '../packages/server/src/engines/program/openc
 import { readEvent } from '../packages/server/src/engines/program/opencode/wire/read-event.ts';
 import { isOversizedLine } from '../packages/server/src/engines/program/process/oversized-line.ts';
 
-/** Splits lines and parses each, and nothing else. */
+/** Only splits lines and parses each. */
 export function playBareLines(bytes: Uint8Array): number {
   return splitAndParse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), '\n', 0);
 }
 
-/** Splits the events of a stream and parses the data of each, and nothing else. */
+/** Only splits the events of a stream and parses the data of each. */
 export function playBareEvents(bytes: Uint8Array): number {
   return splitAndParse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), '\n\n', 'data: '.length);
 }

@@ -46,7 +46,7 @@ async function measure(
 
 const PASSES = 10;
 
-/** What each recorded process wrote. Events of opencode are as they are on its stream. */
+/** The output of each recorded process. Events of opencode are in the format of its stream. */
 function readProcesses(name: string): Uint8Array[] {
   const folder = join(process.cwd(), 'fixtures', 'engines', name);
   return readdirSync(folder)
@@ -71,7 +71,7 @@ async function measureDelay(name: 'codex' | 'opencode' | 'acp', share: number, g
   return { value, unit: 'ms', floor: null, ratio: null, goal: `<= ${goalMs} ms`, ok: value <= goalMs };
 }
 
-/** The memory of an idle process, all its children included, where the program was installed for tests. */
+/** The memory of an idle process with all its children, if the program was installed for tests. */
 async function measureMemory(name: 'codex' | 'opencode', args: readonly string[]): Promise<Measured> {
   const program = findProgram(name);
   if (program === undefined) return { ...REPORTED, value: Number.NaN, goal: 'not installed' };
@@ -94,7 +94,7 @@ async function measureMemory(name: 'codex' | 'opencode', args: readonly string[]
 
 const REPORTED = { unit: 'MB', floor: null, ratio: null, goal: 'reported', ok: true };
 
-/** Longer than any of them takes to be ready. */
+/** How long to wait until a program is ready. */
 const SETTLE_MS = 8_000;
 
 function findProgram(name: 'codex' | 'opencode'): string | undefined {

@@ -15,7 +15,7 @@ export interface BenchServer {
   prepare(work: BenchWork): void;
   /** Runs one request in which a coordinator delegates to this many agents at once; one client reads it to its end. */
   run(agents: number, work: BenchWork): Promise<void>;
-  /** As `run`, with a client that checks every event and keeps none. */
+  /** As `run`, with a client that checks every event without keeping it. */
   measure(agents: number, work: BenchWork): Promise<BenchRun>;
   runAndLook(agents: number, work: BenchWork): Promise<BenchRun & { readonly events: readonly FleetEvent[] }>;
   /** Cancels a run while this many agents write, and measures the time to the end of its stream. */
@@ -57,7 +57,7 @@ export async function openBenchServer(): Promise<BenchServer> {
       return { ...run, events };
     },
     cancel: async (agents) => {
-      // The agents would write for minutes.
+      // Enough deltas to write for minutes.
       book = new Book(agents, { deltas: 20_000, perSecond: 50 });
       const events: FleetEvent[] = [];
       const speaking = new Set<string | null>();

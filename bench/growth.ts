@@ -3,7 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { type Bench, type Measured, median } from './harness.ts';
 import { type LongRun, openLongRun } from './long-run.ts';
 
-/** What must cost the same at any length: opening a stream on a long open run. `short-…`: a tenth of the frames. */
+/** Opening a stream on a long open run, which must cost the same at any length. `short-…`: a tenth of the frames. */
 export const growth: Bench = {
   name: 'growth',
   cases: [
@@ -27,7 +27,7 @@ async function firstByte(frames: number): Promise<Measured> {
   return { value, unit: 'ms', floor, ratio: value / floor, goal: '<= 50 ms', ok: value <= 50 };
 }
 
-/** The longest time for which other work waits while such streams are opened; the floor is that of an idle server. */
+/** How long other work waits at most while such streams are opened; the floor is an idle server. */
 async function stall(frames: number): Promise<Measured> {
   const run = await openLongRun({ deltas: frames });
   await measureAll(run);
@@ -67,7 +67,7 @@ export async function openAt(
   throw new Error('the stream ended before its first event');
 }
 
-/** Of several attempts the best: another program on the machine may have held up one of them. */
+/** The best of several attempts: another program on the machine may have delayed one of them. */
 async function longestDelayMs(work: () => Promise<unknown>): Promise<number> {
   const longest: number[] = [];
   for (let round = 0; round < 3; round++) {

@@ -1,4 +1,4 @@
-/** One figure of a bench. `floor` is what it is compared with, in the same unit and measured in the same run. */
+/** One figure of a bench. `floor`: the figure to compare with, in the same unit and from the same run. */
 export interface Measured {
   value: number;
   unit: string;
@@ -28,7 +28,7 @@ export interface PairOptions {
   rounds?: number;
   budgetMs?: number;
   /**
-   * `wall` by default. `cpu` for what only computes: the time that the process itself was given, its garbage collector's
+   * `wall` by default. `cpu` for pure computations: the CPU time of the process, its garbage collector's
    * threads included, so that other processes on the machine do not count.
    */
   clock?: 'wall' | 'cpu';
@@ -69,12 +69,12 @@ export async function comparePair({ floor, ours }: Pair, options: PairOptions = 
   return { floorMs: median(floors), oursMs: median(all), ratio: median(ratios) };
 }
 
-/** Ours may take at most so many times as long as the floor. */
+/** The measured work may take at most this many times as long as the floor. */
 export function atMost(limit: number, { floorMs, oursMs, ratio }: PairTimes): Measured {
   return { value: oursMs, unit: 'ms', floor: floorMs, ratio, goal: `<= ${limit}x`, ok: ratio <= limit };
 }
 
-/** Ours has to be so many times faster than the floor; without a limit it is only reported. */
+/** The measured work must be this many times faster than the floor; without a limit the factor is only reported. */
 export function timesFaster(limit: number | undefined, { floorMs, oursMs, ratio }: PairTimes): Measured {
   const factor = 1 / ratio;
   const goal = limit === undefined ? 'reported, x faster' : `>= ${limit}x faster`;

@@ -11,7 +11,7 @@ import { createEventFeeds } from '../packages/server/src/http/feeds/event-feeds.
 import { createEventRoutes } from '../packages/server/src/http/routes/session-events.ts';
 import { encodeWireEvent } from '../packages/server/src/http/streams/sse/event-encoder.ts';
 
-/** A server whose stream sends events on demand. */
+/** A server with a stream that sends events on demand. */
 export interface StreamServer {
   readonly port: number;
   /** The path of the stream. */
@@ -103,10 +103,10 @@ function toMessage(id: string, mark: string) {
   return { id, content: [{ type: 'text', text: mark.padEnd(TEXT_CHARS, '.') }] };
 }
 
-/** Makes the JSON 200 bytes long. */
+/** Characters of the text that make the JSON 200 bytes long. */
 const TEXT_CHARS = 59;
 
-/** Two servers with the same small answer: one reads a record, the other has the bytes ready. */
+/** Two servers with the same small response: one reads a record, the other has the bytes ready. */
 export async function openAnswerers(): Promise<{ server: Answerer; bare: Answerer; close: () => Promise<void> }> {
   const store = createMemoryStore();
   const ids = createIds({ now: systemClock.now, random: Math.random });

@@ -109,7 +109,7 @@ function endFrames(deltas: number, agents: number): NewFrame[] {
   return [...turns, frame(0, 0, 'run.ended', { ...ENDED, content: '' })];
 }
 
-/** The delta with this number, by one agent after the other; in front of it the next turn of its agent if that is due. */
+/** The delta with this number, by the agents in turn; preceded by the next turn of its agent if that is due. */
 function toDelta(at: number, agents: number): NewFrame[] {
   const agent = at % agents;
   const turn = turnOf(at, agents);
@@ -118,7 +118,7 @@ function toDelta(at: number, agents: number): NewFrame[] {
   return [endTurn(agent, turn - 1, agents), startTurn(agent, turn, agents), delta];
 }
 
-/** Which turn of its agent a delta belongs to. */
+/** The turn of its agent that a delta belongs to. */
 function turnOf(at: number, agents: number): number {
   return Math.max(0, Math.floor(at / agents / DELTAS_PER_TURN));
 }
@@ -137,7 +137,7 @@ function endTurn(agent: number, turn: number, agents: number): NewFrame {
 const DELTAS_PER_TURN = 1_000;
 const ENDED = { ok: true, stop_reason: 'end_turn', error: null };
 
-/** Each in a write of its own, as deltas are. */
+/** A frame in a write of its own, like deltas. */
 function frame(agent: number, streamId: number, type: string, payload: object): NewFrame {
   const turn = { streamId, depth: agent === 0 ? 0 : 1, run: RUN };
   return { threadId: `sthr_${agent}`, turn, time: Date.now(), type, payload, isLast: true };

@@ -12,11 +12,11 @@ interface Driver {
 
 const IDLE_SESSIONS = 5_000;
 const IDLE_MS = 30_000;
-/** Counters of the database are up to this late. */
+/** How late counters of the database may be. */
 const STATISTICS_MS = 11_000;
 const LOAD = { sessions: 10, chunks: 400, everyMs: 10 };
 
-/** What an event costs one node and its database, as CPU time: other processes of the machine do not count. */
+/** Measures the CPU time that an event costs one node and its database: other processes of the machine do not count. */
 export async function measureEventCost() {
   return await withNode(async (url, look) => {
     await runLoad([url], LOAD);
@@ -31,7 +31,7 @@ export async function measureEventCost() {
   });
 }
 
-/** What 5,000 idle sessions cost the node that owns them, as a share of one core and in transactions a second. */
+/** Measures the cost of 5,000 idle sessions for their node, as a share of one core and in transactions per second. */
 export async function measureIdleCost() {
   return await withNode(async (url, look) => {
     await createIdleSessions(url, IDLE_SESSIONS);

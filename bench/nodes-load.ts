@@ -8,7 +8,7 @@ export interface LoadResult {
   /** Characters of text that readers received. */
   readonly characters: number;
   readonly ms: number;
-  /** From when a delta was due to when its reader received it. */
+  /** The time from when a delta was due until its reader received it. */
   readonly delaysMs: readonly number[];
 }
 
@@ -100,7 +100,7 @@ async function post(url: string, path: string, body: object): Promise<{ id: stri
     body: JSON.stringify(body),
   });
   if (response.status === OVERLOADED) {
-    // It had no effect, and a client repeats it.
+    // The request had no effect, so a client repeats it.
     await new Promise((resolve) => setTimeout(resolve, Number(response.headers.get('retry-after')) * 1_000));
     return await post(url, path, body);
   }

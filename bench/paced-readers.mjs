@@ -24,7 +24,7 @@ async function readAll(/** @type {any} */ { port, sessions, skipMs }) {
   process.send?.({ stamps, delaysMs });
 }
 
-/** Comparable between processes. */
+/** The time, comparable between processes. */
 function now() {
   return performance.timeOrigin + performance.now();
 }

@@ -17,13 +17,13 @@ export interface PacedWork {
 export interface PacedRun {
   /** Pieces of text that the readers received. */
   readonly stamps: number;
-  /** From writing a piece of text to its reader, without those of the first quarter, in which code is compiled. */
+  /** Delays from writing a piece of text to its reader, without the first quarter, in which code is compiled. */
   readonly delaysMs: readonly number[];
   /** Processor time of this process, which has the engine and the server but not the readers, per second. */
   readonly cores: number;
 }
 
-/** Through a whole server on a file. */
+/** Measures sessions through a whole server on a file. */
 export async function measurePaced(work: PacedWork): Promise<PacedRun> {
   const server = await openBenchServer();
   server.prepare({ deltas: work.perSecond * work.seconds, perSecond: work.perSecond, isStamped: true });
@@ -32,7 +32,7 @@ export async function measurePaced(work: PacedWork): Promise<PacedRun> {
   return run;
 }
 
-/** The same with a synced file and sockets only. */
+/** Measures the same load with only a synced file and sockets. */
 export async function measureBarePaced(work: PacedWork): Promise<PacedRun> {
   const folder = await mkdtemp(join(tmpdir(), 'fleetloom-bench-'));
   const file = await open(join(folder, 'log'), 'w');

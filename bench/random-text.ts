@@ -1,4 +1,4 @@
-/** Everything random in a generated stream comes from one of these, so that a seed determines the whole stream. */
+/** The only source of randomness of a generated stream, so that a seed determines the whole stream. */
 export class RandomText {
   #state: number;
 

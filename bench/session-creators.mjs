@@ -56,7 +56,7 @@ function ask(socket, method, path, body) {
       if (end === -1 || length === undefined || Buffer.byteLength(seen) < end + 4 + Number(length)) return;
       socket.off('data', onData);
       if (seen.startsWith('HTTP/1.1 200 ')) resolve(JSON.parse(seen.slice(end + 4)));
-      // Overloaded, as on a machine that has other work: like any client, it comes back.
+      // The server is overloaded, as on a busy machine: like any client, this one retries.
       else if (seen.startsWith('HTTP/1.1 529 ')) resolve(pause().then(() => ask(socket, method, path, body)));
       else reject(new Error(seen));
     };

@@ -7,7 +7,7 @@ import { addManySessions } from '../packages/server/src/views/sessions/many-sess
 import { chromiumFlags, chromiumPath } from '../test/support/chromium.ts';
 import type { Bench, Measured } from './harness.ts';
 
-/** The list of sessions: a request to a server with many, and the time until a new browser shows it. */
+/** The list of sessions: a request to a server with many sessions, and the time until a new browser shows the list. */
 export const sessionList: Bench = {
   name: 'session-list',
   cases: [
@@ -18,7 +18,7 @@ export const sessionList: Bench = {
 
 const QUERIES = ['', '?q=task+99', '?sort=cost', '?status=stalled&status=failed', '?archived=true&limit=200'];
 const ROUNDS = 20;
-/** As `npm run bench` has built it a moment ago. It runs in the root of the repository. */
+/** The pages, which `npm run bench` has just built. It runs in the root of the repository. */
 const pages = join(process.cwd(), 'packages', 'server', 'dist', 'web');
 
 /** The slowest of the queries, each as the median of its rounds. */

@@ -12,9 +12,9 @@ import { createSessions, type SessionsOptions } from '../packages/server/src/ses
 /** The work of each agent: this many deltas of the same length. */
 export interface BenchWork {
   readonly deltas: number;
-  /** Undefined: as fast as they are consumed. */
+  /** The pace of the deltas; undefined: as fast as they are consumed. */
   readonly perSecond?: number;
-  /** Each delta is the time at which it was written. */
+  /** Whether each delta is the time at which it was written. */
   readonly isStamped?: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface BenchFleet {
 export interface BenchRun {
   /** For each piece of text, how long it took from the engine to the reader. Sorted by when it was sent. */
   readonly delaysMs: readonly number[];
-  /** From the coordinator's whole answer to the last agent's request at the engine, which is durable by then. */
+  /** The time from the coordinator's whole response to the last agent's request at the engine, which is durable by then. */
   readonly openingMs: number;
   /** The text that the reader received, by thread. */
   readonly said: ReadonlyMap<string, string>;

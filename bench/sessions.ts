@@ -4,7 +4,7 @@ import { openBenchFleet } from './sessions-fleet.ts';
 import { openSessionsServer } from './sessions-server.ts';
 import { emitInMemory, openBenchLog, writeNaively } from './store-writers.ts';
 
-/** Whole sessions on disk, from the engine to a reader: what the state machine, the log and the records cost together. */
+/** Whole sessions on disk, from the engine to a reader: the total cost of the state machine, the log and the records. */
 export const sessions: Bench = {
   name: 'sessions',
   cases: [
@@ -24,10 +24,10 @@ const DELTAS = 16_000;
 /** Warm-up rounds, until the code is compiled. Each takes a millisecond or two, so there are many. */
 const OPENING_WARM_UP = 40;
 const OPENING_ROUNDS = 400;
-/** Fewer, because one commit per delta is slow. */
+/** The number of deltas with one commit each, which is slow. */
 const NAIVE_DELTAS = 160;
 
-/** Bare emission has each delta serialised and handed to a listener; nothing is kept. */
+/** Against bare emission: each delta is serialised and passed to a listener, without storing it. */
 async function againstMemory(turns: number): Promise<Measured> {
   const fleet = await openBenchFleet();
   const ours = async () => void (await fleet.run(turns, { deltas: DELTAS / turns }));
@@ -89,8 +89,8 @@ const CREATED = 600;
 const CREATED_PER_SECOND = 600;
 
 /**
- * Sessions with tools that are created, sent a message and answered, over HTTP and on disk. The floor is a bare server that gives two
- * small answers for each, with nothing behind them.
+ * Sessions with tools that are created, receive a message and respond, over HTTP and on disk. The floor is a bare server that sends two
+ * small fixed responses for each session.
  */
 async function createAndRun(): Promise<Measured> {
   const server = await openSessionsServer();

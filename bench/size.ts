@@ -4,13 +4,13 @@ import type { Measured } from './harness.ts';
 const ENTRY = '@fleetloom/protocol/stream-json';
 const VIRTUAL = '\0size-entry';
 
-/** What a web page has to load for all of the stream-json entry: bundled, minified, gzipped. */
+/** The bytes that a web page loads for all of the stream-json entry: bundled, minified, gzipped. */
 export async function entrySize(): Promise<Measured> {
   const value = await gzippedKb(`export * from '${ENTRY}';`);
   return { value, unit: 'kB', floor: null, ratio: null, goal: '<= 12 kB', ok: value <= 12 };
 }
 
-/** The size of only the translator from bytes to events; bundlers drop the rest. */
+/** The size of only the translator from bytes to events; bundlers remove the rest. */
 export async function translatorSize(): Promise<Measured> {
   const value = await gzippedKb(`export { StreamTranslator } from '${ENTRY}';`);
   return { value, unit: 'kB', floor: null, ratio: null, goal: 'reported', ok: true };

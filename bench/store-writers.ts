@@ -42,10 +42,10 @@ export async function openBenchLog(writers: number): Promise<BenchLog> {
   return { store, log, sessions, close };
 }
 
-/** Appends that a writer has under way before it waits, like a model that is faster than the disk. */
+/** Appends that a writer has in progress before it waits, like a model that is faster than the disk. */
 const WINDOW = 64;
 
-/** All writers at once, one frame per append, each with a reader; done when the readers have everything. */
+/** Runs all writers at once, one frame per append, each with a reader; resolves when the readers have received all frames. */
 export async function writeAndTail({ log, sessions }: BenchLog, frames: number): Promise<void> {
   const each = frames / sessions.length;
   const readers = sessions.map(async ({ sessionId, head }) => {
@@ -82,7 +82,7 @@ export async function writeNaively({ store, sessions }: BenchLog, frames: number
   }
 }
 
-/** The minimum work of any stream: serialise the frame and call a listener. */
+/** Does the minimum work of any stream: serialises each frame and calls a listener. */
 export function emitInMemory(writers: number, frames: number): void {
   let bytes = 0;
   const listeners = Array.from({ length: writers }, () => (chunk: Uint8Array) => void (bytes += chunk.length));
@@ -90,7 +90,7 @@ export function emitInMemory(writers: number, frames: number): void {
   if (bytes === 0) throw new Error('nothing was emitted');
 }
 
-/** Each turn emits at its own pace and waits for nothing. Gives back how long each delta took to its reader, in ms. */
+/** Lets each turn emit at its own pace without waiting. Returns the delay of each delta to its reader in ms. */
 export async function measureLatency(
   { log, sessions }: BenchLog,
   { perSecond, seconds }: { perSecond: number; seconds: number },

@@ -23,10 +23,10 @@ export const store: Bench = {
 };
 
 const FRAMES = 16_000;
-/** Fewer, because one commit per frame is slow. */
+/** The number of frames with one commit each, which is slow. */
 const NAIVE_FRAMES = 160;
 
-/** Bare emission has each frame serialised and handed to a listener; nothing is kept. */
+/** Against bare emission: each frame is serialised and passed to a listener, without storing it. */
 async function againstMemory(writers: number): Promise<Measured> {
   const log = await openBenchLog(writers);
   const pair = { floor: () => emitInMemory(writers, FRAMES), ours: () => writeAndTail(log, FRAMES) };

@@ -9,7 +9,7 @@ import { oneBlockPerLine, toBytes } from './streams.ts';
 const ROUNDS = 5;
 const REPEATS = 2;
 
-/** A real process prints (a) into a real pipe: ours against the barest reader that gives the same objects. */
+/** A real process prints (a) into a real pipe: the translator against the minimal reader that returns the same objects. */
 export async function pipeThroughput(): Promise<Measured> {
   const folder = mkdtempSync(join(tmpdir(), 'fleetloom-bench-'));
   try {
@@ -31,7 +31,7 @@ export async function pipeThroughput(): Promise<Measured> {
   }
 }
 
-// The child reads first and prints then, blocking, so that it is never what is waited for.
+// The child reads everything first and then prints, blocking, so that the reader never waits for it.
 const PRINT = `
   const fs = require('node:fs');
   const bytes = fs.readFileSync(process.argv[1]);

@@ -16,8 +16,8 @@ import {
 } from './streams.ts';
 
 /**
- * A stream, and how much processor time it may take compared with the least that any reader has to do with the same chunks:
- * find each line, decode it, JSON.parse it. Both drop what they made of a chunk before they take the next.
+ * A stream, and how much CPU time it may take compared with the minimum that any reader must do with the same chunks:
+ * find each line, decode it, JSON.parse it. Both discard their results for a chunk before they read the next.
  */
 export interface SpeedCase {
   name: string;
@@ -107,7 +107,7 @@ function translate(
   return count + events.length;
 }
 
-/** The barest reader of chunks that there is in Node. */
+/** The minimal reader of chunks in Node. */
 function parseLines(chunks: Uint8Array[]): void {
   let keys = 0;
   let rest: Buffer = Buffer.alloc(0);

@@ -1,6 +1,6 @@
 import { RandomText } from './random-text.ts';
 
-/** A stream as Claude Code would print it, and what a perfect translator makes of it. */
+/** A stream in the format of Claude Code, and the expected result of a translator. */
 export interface GeneratedStream {
   lines: string[];
   /** Every content block once and every tool result once, in the order in which they become known. */
@@ -9,7 +9,7 @@ export interface GeneratedStream {
 }
 
 export interface OracleBlock {
-  /** The call that spawned the agent, null for the main one. */
+  /** The call that spawned the agent; null for the main agent. */
   agent: string | null;
   messageId: string;
   index: number;
@@ -26,7 +26,7 @@ export type Block =
 const SESSION_ID = 'c0ffee00-1234-4abc-8def-0123456789ab';
 const MODEL = 'claude-opus-4-8';
 
-/** Lines in the shape and key order of Claude Code 2.1.197, and beside them what they say. */
+/** Writes lines in the format and key order of Claude Code 2.1.197, and records their content. */
 export class StreamWriter {
   readonly random: RandomText;
   readonly #withId: boolean;

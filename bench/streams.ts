@@ -14,16 +14,16 @@ interface Sizes {
 
 interface InterleavedOptions extends Sizes {
   agents?: number;
-  /** Per message. */
+  /** Blocks per message. */
   blocks?: number;
   mode?: 'growing' | 'one-block';
   withId?: boolean;
   withParent?: boolean;
-  /** All agents open with the same 80 characters, which first-block fingerprints take for one agent. */
+  /** Whether all agents begin with the same 80 characters, which first-block fingerprints mistake for one agent. */
   sameOpening?: boolean;
 }
 
-/** (a) What programs print today: one finished block per line, the blocks of a message share its id. */
+/** (a) The format of current programs: one finished block per line, the blocks of a message share its id. */
 export function oneBlockPerLine({
   messages = 1_000,
   blocks = 3,
@@ -49,14 +49,14 @@ export function oneBlockPerLine({
 }
 
 /**
- * (b) Growing snapshots, as older documentation has them: each line repeats the message so far. Where blocks grow in place
+ * (b) Growing snapshots, as older documentation describes them: each line repeats the message so far. If blocks grow in place
  * the lines have no uuid: with one, the first lines of a stream would each be a block of its own.
  */
 export function growingSnapshots({
   messages = 3,
   blocks = 200,
   length = 300,
-  /** In how many lines each block becomes complete. */
+  /** The number of lines in which each block becomes complete. */
   growSteps = 1,
   unicode = 0.02,
   seed = 2,
@@ -185,7 +185,7 @@ export function toBytes({ lines }: GeneratedStream): Uint8Array {
   return new TextEncoder().encode(`${lines.join('\n')}\n`);
 }
 
-/** The main agent's calls that start the others. */
+/** The main agent's calls that start the sub-agents. */
 function spawnAgents(stream: StreamWriter, agents: number, mode: 'growing' | 'one-block'): string[] {
   const messageId = stream.random.id('msg_01');
   const calls = Array.from({ length: agents }, (_, index) => {
@@ -204,7 +204,7 @@ function spawnAgents(stream: StreamWriter, agents: number, mode: 'growing' | 'on
   return calls.map(({ id }) => id);
 }
 
-/** The block as it is seen before it is complete. Tool calls come whole. */
+/** The incomplete forms of a block. Tool calls arrive only as a whole. */
 function beginnings(block: Block, steps: number): Block[] {
   if (block.type === 'tool_use') return [];
   const text = block.type === 'text' ? block.text : block.thinking;

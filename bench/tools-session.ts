@@ -13,7 +13,7 @@ import { ToolHosts } from '../packages/server/src/tools/host/server/tool-hosts.t
 import { createLocks } from '../packages/server/src/tools/locks.ts';
 import type { ToolResult } from '../packages/server/src/tools/tool.ts';
 
-/** A workspace with a file of 4 KiB in it, as sources have them. */
+/** A workspace with a file of 4 KiB, the size of typical sources. */
 export interface BenchWorkspace {
   readonly path: string;
   readonly text: string;

@@ -15,7 +15,7 @@ export const tools: Bench = {
 
 const FIRST_USES = 21;
 
-/** From a session without a host to its first result. Whether there is a sandbox is known by then, as in any server. */
+/** The time from a session without a host to its first result. The sandbox was detected before, as in any server. */
 async function firstUse(): Promise<Measured> {
   const workspace = createWorkspace();
   const hosts = new ToolHosts();

@@ -13,7 +13,7 @@ export const translate: Bench = {
   cases: [{ name: 'file-100mb', run: () => translateLarge(100) }],
 };
 
-/** Against a loop that reads the file and passes each line to JSON.parse. */
+/** `fleetloom translate` against a loop that reads the file and passes each line to JSON.parse. */
 async function translateLarge(megabytes: number): Promise<Measured> {
   const { file, bytes, remove } = await writeRecording(megabytes);
   const pair = { floor: () => parseFile(file), ours: () => translateQuietly(file) };
@@ -23,7 +23,7 @@ async function translateLarge(megabytes: number): Promise<Measured> {
   return { value, unit: 'MB/s', floor, ratio: 1 / ratio, goal: '>= 0.68x', ok: 1 / ratio >= 0.68 };
 }
 
-/** A recording of at least this size: several generated streams, one behind the other. */
+/** Writes a recording of at least this size: several generated streams, one after the other. */
 export async function writeRecording(megabytes: number) {
   const folder = mkdtempSync(join(tmpdir(), 'fleetloom-bench-'));
   const path = join(folder, 'recording.jsonl');
@@ -75,6 +75,6 @@ export function toQuietIo(onText: (text: string | Uint8Array) => void): Io {
       return true;
     },
   };
-  // The command uses nothing else of it.
+  // The cast: the command uses only these fields.
   return { stdout: output, stderr: output, onSignal: () => () => {} } as unknown as Io;
 }

@@ -8,19 +8,19 @@ import type { RecordCause } from '../packages/server/src/workspaces/snapshots/re
 import { createSnapshots, type Snapshots } from '../packages/server/src/workspaces/snapshots/snapshots.ts';
 import type { WorkspaceSource } from '../packages/server/src/workspaces/workspace-source.ts';
 
-/** A recorded workspace: a git repository with so many committed files. */
+/** A recorded workspace: a git repository with this many committed files. */
 export interface RecordedFiles {
   readonly directory: string;
   readonly files: number;
   readonly snapshots: Snapshots;
   readonly sessionId: string;
-  /** The tree that was recorded last. */
+  /** The last recorded tree. */
   readonly tree: () => string;
   /** Writes one file and records it as the tool `write` does. */
   readonly edit: (round: number) => Promise<void>;
   /** Writes files and records the workspace as after a command. */
   readonly command: (round: number, files: number) => Promise<void>;
-  /** Waits until the index is up to date, which no caller of a record waits for. */
+  /** Waits until the index is up to date, which callers of a record do not wait for. */
   readonly settle: () => Promise<void>;
   readonly remove: () => Promise<void>;
 }

@@ -4,12 +4,12 @@ import { openBenchFleet } from './sessions-fleet.ts';
 export interface PlainFleets {
   /** On a server without recorders. */
   readonly without: () => Promise<void>;
-  /** On a server that opens a recorder for each session that has a source. This one has none. */
+  /** On a server that opens a recorder for each session with a source. This session does not have a source. */
   readonly recording: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** Opens both. A recorder of a session without a source would be a defect. */
+/** Opens both servers. A recorder of a session without a source would be a defect. */
 export async function openPlainFleets(): Promise<PlainFleets> {
   const plain = await openBenchFleet();
   const recorded = await openBenchFleet({

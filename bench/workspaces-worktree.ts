@@ -4,7 +4,7 @@ import { join } from 'node:path';
 // Workspaces are not a public part of the server.
 import { openTestWorkspaces } from '../packages/server/src/composition/open-workspaces.suite.ts';
 
-/** How long one worktree took, ours and git's own, and how many files each has. */
+/** How long a worktree took, one of a session and one of git, and how many files each has. */
 export interface WorktreeRound {
   readonly oursMs: number;
   readonly gitMs: number;

@@ -6,7 +6,7 @@ import { openPlainFleets } from './workspaces-plain.ts';
 import { cpuMs, recordRepository, type RecordedFiles } from './workspaces-files.ts';
 import { measureWorktrees } from './workspaces-worktree.ts';
 
-/** What recording a workspace costs. */
+/** The cost of recording a workspace. */
 export const workspaces: Bench = {
   name: 'workspaces',
   cases: [
@@ -46,7 +46,7 @@ async function open(): Promise<Measured> {
   });
 }
 
-/** A file that a tool call names, as the next model request waits for it. */
+/** Recording a file that a tool call names, which the next model request waits for. */
 async function knownEdit(): Promise<Measured> {
   return await withFiles(async (files) => {
     const times: number[] = [];
@@ -61,7 +61,7 @@ async function knownEdit(): Promise<Measured> {
   });
 }
 
-/** A command that changed 3 files, with what is done after the record. CPU time of this process and of git. */
+/** Recording a command that changed 3 files, including the work after the record. CPU time of this process and of git. */
 async function command(): Promise<Measured> {
   return await withFiles(async (files) => {
     await files.command(0, 3);

@@ -1,5 +1,5 @@
 // A coordinator gives three agents a task each, they work at the same time, and it summarises their reports.
-// Everything is the official SDK: only the base URL is ours.
+// The program only uses the official SDK, with the base URL of Fleetloom.
 //
 //   node packages/cli/dist/main.js serve --open     (in one terminal)
 //   node examples/01-coordinator.mjs                (in another)
@@ -9,7 +9,7 @@ import Anthropic from '@anthropic-ai/sdk';
 const baseURL = process.env.ANTHROPIC_BASE_URL ?? 'http://127.0.0.1:4280';
 const client = new Anthropic({ baseURL, apiKey: process.env.ANTHROPIC_API_KEY ?? 'any' });
 
-// The offline model does what the script in its system prompt says. For a real model, name one and write a prompt.
+// The offline model plays the script in its system prompt. For a real model, name one and write a prompt.
 const script = (/** @type {object} */ what) => `<script>${JSON.stringify(what)}</script>`;
 const model = 'scripted/example';
 

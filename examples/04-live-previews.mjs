@@ -41,7 +41,7 @@ for await (const event of stream) {
     shown = textOf(grown.content);
     console.log(`growing    ${shown}`);
   } else if (event.type === 'agent.message') {
-    // The message itself has the same id and the last word: what was shown before was a preview.
+    // The message has the same id and is authoritative: the text shown before was a preview.
     assert.ok(growing.has(event.id));
     final = textOf(event.content);
     console.log(`message    ${final}`);

@@ -4,9 +4,9 @@ import { findCycles } from './support/find-cycles.mjs';
 import { repositoryRoot } from './support/root.mjs';
 import { isSource, listFiles } from './support/source-files.mjs';
 
-// Checks that imports go one way, as ARCHITECTURE.md draws it; these tables define the allowed ones. Usage: check-arrows.mjs [root]
+// Checks that imports go one way, as drawn in ARCHITECTURE.md; these tables define the allowed imports. Usage: check-arrows.mjs [root]
 
-/** Which package may import which. What runs in browsers imports nothing from Node. */
+/** The packages that each package may import. Code for browsers does not import Node modules. */
 const packageArrows = {
   protocol: { to: [], inBrowsers: true },
   client: { to: ['protocol'], inBrowsers: true },
@@ -15,14 +15,14 @@ const packageArrows = {
   cli: { to: ['protocol', 'client', 'server'], inBrowsers: false },
 };
 
-/** What the log holds and what its producers promise, without their implementations. */
+/** The contracts of the log and its producers, without their implementations. */
 const contracts = ['base', 'store/*', 'frames', 'tools/*', 'engines/model/*', 'engines/program/*'];
-/** The contract of program engines, and beside it what several of them use. */
+/** The contract of program engines, and code that several of them share. */
 const programs = 'engines/program';
 const programParts = ['*', 'lines', 'mcp', 'gateway', 'launch', 'process', 'engine'].map(
   (part) => `${programs}/${part}`,
 );
-/** What programs write and read. */
+/** The formats that programs write and read. */
 const programLines = ['*', 'lines', 'mcp'].map((part) => `${programs}/${part}`);
 /** The program engines that run the claude program, Codex, opencode and ACP agents. */
 const claudeCode = `${programs}/claude-code`;
@@ -31,12 +31,12 @@ const opencode = `${programs}/opencode`;
 const acp = `${programs}/acp`;
 /** Folders that keep records of one kind in the store. */
 const records = ['agents', 'environments', 'files', 'keys', 'rules', 'vaults', 'workspaces'];
-/** Of the dashboard: what every page may import, and the parts of the session page. */
+/** The folders of the dashboard that every page may import, and the parts of the session page. */
 const belowPages = ['model', 'text', 'stores', 'ui'];
 const sessionParts = ['transcript', 'changes', 'export', 'inspector', 'compare', 'find', 'fork', 'replay'];
 
 /**
- * Which folder of a package may import which others. A folder that is listed is an area: it covers its sub-folders except
+ * The folders that each folder of a package may import. A listed folder is an area: it covers its sub-folders except
  * those that are listed themselves. `store` in a list allows the area and everything below it, `store/*` only the files
  * directly in store: its contract, not one of its implementations. Files beside the folders (index.ts, server.ts) put the
  * whole together: they may import everything, and no folder imports them. A package that is not listed has no rules.
@@ -322,7 +322,7 @@ const folderArrows = {
 /** Packages whose files never import each other in a circle. */
 const withoutCycles = ['protocol', 'client', 'web', 'server', 'cli'];
 
-/** What only one place may know. Each exception, a path prefix, has its reason. */
+/** Modules that only one folder may import. Each exception, a path prefix, has its reason. */
 const guardedModules = [
   {
     what: 'HTTP',
@@ -363,7 +363,7 @@ const guardedModules = [
   },
 ];
 
-/** What goes into a package when it is built, though it may not import it: each with its reason. */
+/** Packages that a build includes in a package that may not import them, each with its reason. */
 const buildArrows = {
   'packages/web/vite.config.ts': {
     to: 'cli',
@@ -371,7 +371,7 @@ const buildArrows = {
   },
 };
 
-/** Checked beside the packages. Scripts run before anything is installed. */
+/** Other checked folders. Scripts run before packages are installed. */
 const otherFolders = { test: {}, bench: {}, scripts: { beforeInstall: true } };
 
 const problems = checkArrows(resolve(process.argv[2] ?? repositoryRoot));
@@ -406,7 +406,7 @@ function checkImport(workspace, { from, target, isStatic }) {
   return rules.filter((rule) => rule !== undefined).slice(0, 1);
 }
 
-// --- rules: each returns what is wrong and what to do, or undefined ---
+// --- rules: each returns the problem and what to do, or undefined ---
 
 function checkPlace(from) {
   if (from.package === undefined) return [];

@@ -31,7 +31,7 @@ const forbidden = [
   { pattern: /'re2js'|"re2js"/g, advice: 'is for linear-regex.ts alone', isInSource: true, place: 'linear-regex.ts' },
 ];
 
-/** Each with its reason. */
+/** The exceptions, each with its reason. */
 const exceptions = {
   'packages/server/src/base/process/start-of-process.ts':
     'asks for the start time of one process where there is no /proc, at a moment that must not wait',
@@ -70,14 +70,14 @@ function checkFile(file, source) {
   });
 }
 
-/** In a statement of the module itself, which nothing from outside can reach: it begins a line and is not a function. */
+/** Whether the use is in a top-level statement, which untrusted input cannot reach: it begins a line and is not a function. */
 function isConstant(code, index) {
   const lines = code.slice(0, index).split('\n');
   const statement = lines.slice(lines.findLastIndex((line) => /^[^\s)\]}]/.test(line))).join('\n');
   return /^(?:export )?const /.test(statement) && !/=>|\bfunction\b/.test(statement);
 }
 
-/** Methods of ours with the same name. */
+/** Whether the use is a method of this repository with the same name. */
 function isOfOthers(code, index) {
   return /\b(?:files|matcher)$/.test(code.slice(Math.max(0, index - 20), index));
 }

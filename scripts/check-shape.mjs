@@ -70,7 +70,7 @@ function largestFolder() {
   return { value, where };
 }
 
-/** Pairs of folders beside each other of which each imports the other. */
+/** Pairs of sibling folders that import each other. */
 function twoWayFolders() {
   const arrows = new Set();
   for (const [file, targets] of graph) {

@@ -59,7 +59,7 @@ function readRules(file, markdown) {
   return rules;
 }
 
-/** Suites that several implementations run live in files of their own; they are known by importing vitest. */
+/** Files with tests, and suites that several implementations run, which are found by their import of vitest. */
 function testFiles(root) {
   const files = ['packages', 'test', 'bench'].flatMap((folder) => listFiles(root, folder)).filter(isSource);
   return files.filter((file) => {

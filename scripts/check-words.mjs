@@ -55,13 +55,13 @@ const nameWords = new Set([
   'meanwhile',
 ]);
 
-/** Path prefixes that are not read, each with its reason. */
+/** Path prefixes that are not checked, each with its reason. */
 const exceptions = {
   'scripts/check-words.mjs': 'lists the words',
   'test/scripts/check-words': 'tests the list',
 };
 
-/** Texts that are right where they are, each with its reason: they are not read as wording. */
+/** Texts that are not checked, each with its reason. */
 const fixedTexts = new Map([
   [/'somebody'|\bsomebody:/g, 'stored logs have this value of `closed_by`'],
   [/This call was not carried out/g, 'stored logs have this text'],
@@ -104,7 +104,7 @@ function findPhrases(text) {
   });
 }
 
-/** Only names of several words: a single one is found as a phrase. */
+/** Finds names of several words: a single word is found as a phrase. */
 function findNames(text) {
   const names = text.match(/\b[A-Za-z]+(?:[A-Z][a-z]+)+\b|\b[a-z]+(?:-[a-z]+)+\b/g) ?? [];
   return names

@@ -9,7 +9,7 @@ import { listFiles } from './support/source-files.mjs';
 
 // Runs all static checks. `npm run check -- --only lint,types` selects; `npm run check -- --shape` prints the measured shape.
 
-/** In the order in which they start: the long ones first, so that the short ones fill the gaps. */
+/** The checks in the order in which they start: long checks first, so that short ones fill the gaps. */
 const checks = [
   { name: 'exports', commands: exportsCommands, needsBuild: true },
   { name: 'types', commands: () => [tool('typescript', 'tsc', ['-b'])], needsBuild: true },

@@ -131,7 +131,7 @@ function toSection(event, types, shared, used) {
   return [`### ${heading}`, '', ...toParagraph(event.doc), ...also, ...toTable(own, used)];
 }
 
-/** An event's fields with those that it extends; shared interfaces are named instead of repeated. */
+/** The fields of an event, including inherited fields; shared interfaces are named instead of repeated. */
 function collectFields(event, types, shared) {
   const inherited = [];
   const fields = event.extends.flatMap((base) => {
@@ -164,7 +164,7 @@ function toTable(fields, used) {
   return ['| Field | Type | Meaning |', '|---|---|---|', ...rows, ''];
 }
 
-/** The types of these sources that the tables name, and those that they name in turn. */
+/** The types that the tables name, and the types that these name in turn. */
 function namedTypes(used, types, known) {
   const lines = [];
   for (const name of used) {

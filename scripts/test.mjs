@@ -22,7 +22,7 @@ const engineTests = 'test/engines';
 
 const startedAt = Date.now();
 const args = process.argv.slice(2).filter((arg) => arg !== '--');
-/** Only the files that the arguments name are run. */
+/** Whether only the files that the arguments name are run. */
 const isPart = args.some((arg) => !arg.startsWith('-'));
 await setUp({ build: true });
 await ensureSandbox();
@@ -46,7 +46,7 @@ async function prepareBrowser() {
   return { args: [], env: chromium === undefined ? { FLEETLOOM_NO_BROWSER: '1' } : { FLEETLOOM_CHROMIUM: chromium } };
 }
 
-/** One for all files. When only some are run, each that needs one starts its own. */
+/** Starts one PostgreSQL for all files. When only some are run, each file that needs one starts its own. */
 async function preparePostgres() {
   const nothing = { env: {}, stop: async () => {} };
   if (process.env.FLEETLOOM_TEST_DATABASE !== undefined || isPart) return nothing;
@@ -56,7 +56,7 @@ async function preparePostgres() {
   return { env, stop: () => postgres.stop() };
 }
 
-/** What the tests start. When only some are run, they start the compiled files. */
+/** The program that the tests start: the bundled one, or the compiled files if only some test files are run. */
 function prepareProgram() {
   return { env: isPart ? {} : { FLEETLOOM_TEST_PROGRAM: programPath() } };
 }

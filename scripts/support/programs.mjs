@@ -30,7 +30,7 @@ const programs = {
 
 export const programNames = Object.keys(programs);
 
-/** Oldest first. `npm test` uses the newest of Claude Code. */
+/** The versions of a program, the oldest first. `npm test` uses the newest version of Claude Code. */
 export function versionsOf(name) {
   return Object.keys(programs[name].packages);
 }
@@ -164,7 +164,7 @@ async function takeLock(lock, path) {
   }
 }
 
-/** No installation takes longer. After that the pid may belong to another process. */
+/** How long an installation may take. After that the pid may belong to another process. */
 const patienceMs = 10 * 60 * 1000;
 
 function isAbandoned(lock) {

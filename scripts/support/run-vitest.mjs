@@ -4,7 +4,7 @@ import { readJson, repositoryRoot, toolPath } from './root.mjs';
 import { run } from './run.mjs';
 import { say } from './say.mjs';
 
-/** More files than this do not fail because the machine is busy. */
+/** Failed files that are run again: more failures have another cause than a busy machine. */
 const repeatedFilesMax = 5;
 
 /**

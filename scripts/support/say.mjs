@@ -4,7 +4,7 @@ export function say(line = '') {
 }
 
 /**
- * Shows that something is going on and how long it took, always on one line: `installing packages … 12.3 s`.
+ * Shows the progress of an action and how long it took, always on one line: `installing packages … 12.3 s`.
  * On a terminal the time ticks. `action` resolves to false when it failed.
  */
 export async function withProgress(label, action) {

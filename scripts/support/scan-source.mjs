@@ -1,5 +1,5 @@
 /**
- * Separates JavaScript or TypeScript into what is code and what only looks like it. Comments, the inside of strings,
+ * Separates the code of JavaScript or TypeScript from text that looks like code. Comments, the inside of strings,
  * template text and regular expressions become spaces; every other character, quote marks included, keeps its place.
  * So a search in `code` finds real calls and imports, and the same position in the source holds the text.
  *

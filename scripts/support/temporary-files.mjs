@@ -28,5 +28,5 @@ function hasRoom(directory) {
   }
 }
 
-/** Several times what the tests have at a time. A container often has 64 MiB. */
+/** Several times the bytes that the tests use at a time. A container often has 64 MiB. */
 const ROOM_BYTES = 4 * 2 ** 30;

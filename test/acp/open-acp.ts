@@ -36,7 +36,7 @@ export function openAcpPrograms({
   });
 }
 
-/** What the agent of these tests calls its only tool. It has no sub-agents, custom tools and questions. */
+/** The name of the only tool of the test agent, which has no sub-agents, custom tools and questions. */
 export const acpWords: ProgramWords = {
   bash: (command) => ({ call: 'bash', input: { command } }),
   read: (path) => acpWords.bash(`cat ${path}`),

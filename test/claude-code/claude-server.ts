@@ -10,17 +10,17 @@ import { noSandbox } from '../../packages/server/src/tools/sandbox/sandbox.suite
 import { claudeCodeEnvironment, temporaryHome } from '../support/claude-code.ts';
 
 type Stream = Awaited<ReturnType<TestServer['client']['beta']['sessions']['events']['stream']>>;
-/** What the official client says that it gives. */
+/** An event, with the type of the official client. */
 export type SessionEvent = Stream extends AsyncIterable<infer Event> ? Event : never;
 
-/** What a test says about an agent: the words of the official client. */
+/** An agent of a test, with the field names of the official client. */
 export interface AgentChoice {
   readonly name?: string;
   readonly tools?: readonly object[];
   readonly mcp_servers?: readonly object[];
   readonly system?: string;
   readonly model?: string;
-  /** The agents that it may delegate to. */
+  /** The agents that the agent may delegate to. */
   readonly roster?: readonly AgentChoice[];
 }
 
@@ -78,7 +78,7 @@ export class ClaudeServer {
     for (const member of roster) members.push(await this.#createAgent(member));
     const defaults = { name: 'agent', model: 'claude-code/default', tools: [toolset('always_allow')] };
     const multiagent = members.length === 0 ? {} : { multiagent: { type: 'coordinator', agents: members } };
-    // Tests write the wire by hand, and the server checks it.
+    // The cast: tests write the wire format, and the server checks it.
     const wanted = { ...defaults, ...choice, ...multiagent } as never;
     return (await untilBegun(() => this.client.beta.agents.create(wanted))).id;
   }
@@ -91,7 +91,7 @@ export class ClaudeServer {
     await this.send(sessionId, { type: 'user.message', content: [{ type: 'text', text }] });
   }
 
-  /** Follows the session, from now on, until this holds for an event. */
+  /** Follows the session, from now on, until an event matches. */
   async watch(
     sessionId: string,
     begin: () => Promise<void>,
@@ -142,11 +142,11 @@ export class ClaudeServer {
     const url = `${this.url}/v1/sessions/${sessionId}/fork`;
     const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
     expect(response.status).toBe(200);
-    // The cast: the server's answer.
+    // The cast: the format of the server's response.
     return ((await response.json()) as { id: string }).id;
   }
 
-  /** The whole log, and what is wrong with it. */
+  /** The whole log, and the problems in it. */
   async log(sessionId: string): Promise<{ frames: SessionFrame[]; problems: string[] }> {
     const headers = { authorization: `Bearer ${this.key}` };
     const answer = await fetch(`${this.url}/v1/sessions/${sessionId}/export`, { headers });
@@ -168,14 +168,14 @@ export class ClaudeServer {
     return readFile(join(this.#test.directory, 'workspaces', sessionId, name), 'utf8');
   }
 
-  /** The programs that are written down as running. */
+  /** The process ids of the programs that are recorded as running. */
   async programs(): Promise<number[]> {
     const names = await readdir(join(this.#test.directory, 'programs')).catch(() => []);
     return names.map((name) => Number.parseInt(name, 10));
   }
 }
 
-/** A server on a starved machine refuses requests before it begins them (529): these can be repeated, whatever they do. */
+/** Repeats a request that the server rejects with 529, as on a starved machine: such a request was not begun, so it can be repeated. */
 async function untilBegun<Answer>(request: () => Promise<Answer>): Promise<Answer> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -237,6 +237,6 @@ interface Exported {
 
 function toFrame(sessionId: string, { seq, type, time, thread_id: threadId, turn, payload }: Exported): SessionFrame {
   const place = turn === null ? null : { run: turn.run, streamId: turn.stream_id, depth: turn.depth };
-  // What was exported is what the session wrote.
+  // The cast: the export contains the frames that the session wrote.
   return { sessionId, seq, type, time, threadId, turn: place, payload } as SessionFrame;
 }

@@ -10,7 +10,7 @@ const claudeCode = {
   workspaces: ['wrkspc_default'],
   isUnsandboxed: place === 'unsandboxed',
 };
-// The cast: tests write it.
+// The cast: tests write these options.
 const options = JSON.parse(more ?? '{}') as Partial<ServerOptions>;
 const server = await startServer({ dataDirectory: directory!, isOpen: true, claudeCode, ...options });
 process.stdout.write(`${server.port}\n`);

@@ -29,7 +29,7 @@ export function openPrograms(path: string, { isTapped }: { readonly isTapped: bo
   });
 }
 
-/** What the program calls its tools. */
+/** The names of the tools in the program. */
 export const words: ProgramWords = {
   bash: (command) => ({ call: 'Bash', input: { command, description: 'Does it' } }),
   read: (path) => ({ call: 'Read', input: { file_path: path } }),

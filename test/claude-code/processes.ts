@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The processes that were started for sessions of this data directory, whatever became of their parents. */
+/** The processes that were started for sessions of this data directory, even if their parents have ended. */
 export function findProcesses(directory: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

@@ -2,10 +2,10 @@ import type { RandomText } from '../../bench/random-text.ts';
 import { script } from '../../packages/server/src/engines/program/suite/conversation.suite.ts';
 import { bash, delegate } from './claude-server.ts';
 
-/** A random script for the model behind the program, and what each agent says by it. */
+/** A random script for the model of the program, and the expected output of each agent. */
 export interface RandomAnswers {
   readonly prompt: string;
-  /** For each agent, main agent first: its texts, thoughts and calls in their order. */
+  /** The texts, thoughts and calls of each agent in order, the main agent first. */
   readonly agents: readonly (readonly string[])[];
 }
 
@@ -59,7 +59,7 @@ function blocks(random: RandomText, hasBlank: boolean): Step[] {
   });
 }
 
-/** Short, long, not ASCII, equal to others and with white space at both ends. */
+/** A random text: short, long, not ASCII, equal to another one, or with white space at both ends. */
 function toText(random: RandomText): string {
   const share = random.next();
   if (share < 0.2) return random.pick(['One', 'One two', 'One two three', '\nOne', 'One \n']);
@@ -67,7 +67,7 @@ function toText(random: RandomText): string {
   return `${random.prose(length, random.pick([0, 0.5]))}.`;
 }
 
-/** From one character a piece to all at once, 0 to 100 ms apart, and no block for longer than half a second. */
+/** A random pace: from one character per piece to the whole text, 0 to 100 ms apart, at most half a second per block. */
 function pace(random: RandomText, length: number): Step {
   const chunks = random.pick([1, 2, 5, Math.min(length, 200)]);
   return { chunks, every_ms: Math.min(random.pick([0, 0, 3, 20, 100]), Math.floor(500 / chunks)) };

@@ -20,7 +20,7 @@ export function openCodexPrograms(path: string, model: string): Promise<TestedPr
   });
 }
 
-/** How models that call tools directly do it (`gpt-5.5`). */
+/** The calls of models that call tools directly (`gpt-5.5`). */
 export const directWords: ProgramWords = {
   bash: (command) => ({ call: 'exec_command', input: { cmd: command } }),
   read: (path) => ({ call: 'exec_command', input: { cmd: `cat ${path}` } }),
@@ -47,7 +47,7 @@ export const directWords: ProgramWords = {
   describes: false,
 };
 
-/** How models with code mode and version 2 of the multi-agent tools do it (`gpt-6.1-sol`). */
+/** The calls of models with code mode and version 2 of the multi-agent tools (`gpt-6.1-sol`). */
 export const codeWords: ProgramWords = {
   ...directWords,
   bash: (command) =>

@@ -25,7 +25,7 @@ export function openOpencodePrograms(
   });
 }
 
-/** What opencode calls its tools. */
+/** The names of the tools in opencode. */
 export const opencodeWords: ProgramWords = {
   bash: (command) => ({ call: 'bash', input: { command, description: 'Does it' } }),
   read: (path) => ({ call: 'read', input: { filePath: path } }),

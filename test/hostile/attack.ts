@@ -54,7 +54,7 @@ interface Footprint {
   readonly residentMb: number;
 }
 
-/** Descriptors, processes and memory are back where they were before the attack. */
+/** Checks that descriptors, processes and memory are at their values before the attack. */
 async function expectBack(victim: Victim, start: Footprint, descriptorsMore = 5): Promise<void> {
   const before = { ...start, descriptors: start.descriptors + descriptorsMore };
   const after = await settled(victim, before);

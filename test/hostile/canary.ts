@@ -1,7 +1,7 @@
 import { watchFleet } from '@fleetloom/client';
 import type { Victim } from './victim.ts';
 
-/** What another tenant and a load balancer see of the server while it is attacked. */
+/** The observations of another tenant and a load balancer while the server is attacked. */
 export interface Canary {
   stop(): Promise<CanaryReport>;
 }

@@ -8,7 +8,7 @@ import { startVictim, type Victim } from './victim.ts';
 const FULL_BYTES = 16 * 1_024;
 const SPARE = 'spare';
 
-/** What the server said that it has. */
+/** The records that the server has acknowledged. */
 interface Acknowledged {
   readonly agents: Set<string>;
   readonly files: Map<string, number>;
@@ -100,7 +100,7 @@ async function workOnFullDisk(victim: Victim, disk: SmallDisk, known: Acknowledg
   expect([known.agents.size > 0, known.files.size > 0]).toEqual([true, true]);
   const untyped = failures.filter(({ status, message }) => status !== 507 || !message.includes('storage_full'));
   expect(untyped.map(({ message }) => message)).toEqual([]);
-  // Reading needs no room.
+  // Reading does not need disk space.
   expect((await canary.beta.sessions.retrieve(reader)).id).toBe(reader);
 }
 

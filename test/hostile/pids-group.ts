@@ -10,7 +10,7 @@ export interface PidsGroup {
   remove(): void;
 }
 
-/** Undefined where this user may not make one. */
+/** Creates a group; undefined if this user may not create one. */
 export function createPidsGroup(): PidsGroup | undefined {
   const tree = findCgroupTrees().find(({ controllers }) => controllers.includes('pids'));
   if (tree === undefined) return undefined;

@@ -5,12 +5,12 @@ type CreateAgent = Parameters<Anthropic['beta']['agents']['create']>[0];
 type Config = Parameters<Anthropic['beta']['environments']['create']>[0]['config'];
 
 export interface SessionOptions {
-  /** Of an agent with all built-in tools, unless it is given otherwise. */
+  /** Fields of the agent; by default it has all built-in tools. */
   readonly agent?: Partial<CreateAgent>;
   /** Turns of a scripted model. */
   readonly turns?: readonly unknown[];
   readonly message?: string;
-  /** Of its environment. */
+  /** The config of its environment. */
   readonly config?: Config;
   /** Interrupts the session if it still works after this time. Without it such a session is an error. */
   readonly interruptMs?: number;

@@ -10,7 +10,7 @@ export interface SmallDisk {
   unmount(): void;
 }
 
-/** Undefined where this user may not mount one. */
+/** Mounts a small disk; undefined if this user may not mount one. */
 export function mountSmallDisk(megabytes: number): SmallDisk | undefined {
   const point = mkdtempSync(join(tmpdir(), 'fleetloom-disk-'));
   const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=700`, 'fleetloom-test', point]);

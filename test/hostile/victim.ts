@@ -15,7 +15,7 @@ export interface VictimOptions {
   readonly nodeArgs?: readonly string[];
   /** How many files it may have open, from when it has started: loading its modules takes more. */
   readonly descriptorsMax?: number;
-  /** One of an earlier victim, with its keys, or a new one. */
+  /** The data directory of an earlier victim, with its keys; by default a new one. */
   readonly dataDirectory?: string;
   readonly keys?: Victim['keys'];
   /** Directories of cgroups in which the process starts. */
@@ -30,15 +30,15 @@ export interface Victim {
   readonly keys: { readonly attacker: string; readonly canary: string };
   readonly attacker: Anthropic;
   readonly canary: Anthropic;
-  /** Undefined while it runs. */
+  /** The exit code or signal; undefined while the process runs. */
   exit(): number | NodeJS.Signals | null | undefined;
   stderr(): string;
   descriptors(): number;
   residentBytes(): number;
-  /** Of it and everything it has started. */
+  /** The ids of the process and of all processes that it has started. */
   processes(): readonly number[];
   stop(): Promise<number | NodeJS.Signals | null>;
-  /** kill -9. */
+  /** Kills the process with SIGKILL. */
   kill(): Promise<void>;
   close(): Promise<void>;
 }

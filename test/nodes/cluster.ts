@@ -19,19 +19,19 @@ export interface Cluster {
 
 export interface Node {
   readonly name: string;
-  /** Its data directory. */
+  /** The data directory of the node. */
   readonly directory: string;
-  /** Of its next start: the program, and variables. */
+  /** The program and the variables of the next start. */
   program: string;
   env: Readonly<Record<string, string>>;
-  /** Stays the same across restarts. */
+  /** The URL of the node, the same across restarts. */
   readonly url: string;
   readonly isUp: boolean;
   /** The proxy between the node and its database. */
   readonly cable: TcpProxy;
-  /** How often it ended without a request of the test. */
+  /** How often the node ended without a request of the test. */
   readonly deaths: number;
-  /** Its standard error. */
+  /** Returns the standard error of the node. */
   readonly stderr: () => string;
   signal(signal: NodeJS.Signals): void;
   kill(): Promise<void>;

@@ -1,4 +1,4 @@
-/** What a client without retries saw of a server. */
+/** The observations of a client without retries. */
 export interface Seen {
   /** The longest time without a successful response, in milliseconds. */
   readonly outageMs: number;
@@ -25,7 +25,7 @@ export function probe(send: () => Promise<Response>): { end(): Promise<Seen> } {
       await response?.arrayBuffer().catch(() => undefined);
       const now = performance.now();
       if (response?.ok === true) {
-        // What this process itself stood still for is not an outage of the server.
+        // Time in which this process was stopped is not an outage of the server.
         outageMs = Math.max(outageMs, now - succeededAt - heldMs);
         succeededAt = now;
         heldMs = 0;

@@ -5,8 +5,8 @@ import { runViteBuild } from './run-vite-build.ts';
 export type Entries = Record<string, string> | string[];
 
 /**
- * Makes programs that Node can run of our sources, `<name>.mjs` each, for tests that need a process of their own. The folder
- * has to lie within the repository, because what is not bundled is found from there.
+ * Builds programs for Node from the sources, `<name>.mjs` each, for tests that need a process of their own. The folder
+ * must be within the repository, so that modules that are not bundled are found.
  */
 export async function buildProgram(folder: string, entries: Entries): Promise<void> {
   mkdirSync(folder, { recursive: true });

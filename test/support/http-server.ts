@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 export interface TestServer {
   /** `http://127.0.0.1:<port>`. */
   origin: string;
-  /** Ends it at once, open connections included. */
+  /** Ends the server at once, open connections included. */
   close: () => Promise<void>;
 }
 

@@ -5,7 +5,7 @@ export interface TcpProxy {
   readonly port: number;
   /** How often the target, a PostgreSQL, has reported that it is ready for the next query: once for each statement of its own. */
   readonly statements: number;
-  /** Closes all connections, and refuses new ones. */
+  /** Closes all connections, and rejects new ones. */
   cut(): void;
   /** Keeps connections open and forwards nothing, like an unplugged cable. */
   freeze(): void;

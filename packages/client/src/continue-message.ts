@@ -4,12 +4,12 @@ import { INTERRUPTED, NOT_CARRIED_OUT } from '@fleetloom/protocol/text';
 
 /**
  * Whether a session can be continued: it is idle, and since the last message of a user its turn or that of a sub-agent failed, an
- * approval was withdrawn because the server restarted, or background work was lost. `events` are those of the session, in order.
+ * approval was withdrawn because the server restarted, or background work was lost. `events`: the events of the session, in order.
  */
 export function isCutOff(events: readonly SessionEvent[]): boolean {
   const newest = sinceMessage(events);
   const status = newest.findLast(({ type }) => type.startsWith('session.status_'));
-  // After a restart there may be no status behind the message: an idle session stays as it was.
+  // After a restart there may be no status event after the message: an idle session stays idle.
   if (status !== undefined && status.type !== 'session.status_idle') return false;
   if (status?.type === 'session.status_idle' && status.stop_reason.type === 'requires_action') return false;
   return newest.some(isLoss);
@@ -32,8 +32,8 @@ function isLoss(event: SessionEvent): boolean {
 
 /**
  * The message that makes an agent continue after its turn was cut off, e.g. by a restart of the server. It names the calls
- * that were not executed, those that may have been executed in part, and the background work that was lost. `events` are
- * those of the session, in order.
+ * that were not executed, calls that may have been executed in part, and lost background work. `events`: the events of the
+ * session, in order.
  */
 export function toContinueMessage(events: readonly SessionEvent[]): string {
   const newest = sinceMessage(events);
@@ -55,7 +55,7 @@ function sinceMessage(events: readonly SessionEvent[]): readonly SessionEvent[] 
   return events.slice(events.findLastIndex(({ type }) => type === 'user.message') + 1);
 }
 
-/** The error that reports lost work names it before the reason. */
+/** The lost work, which the error names before the reason. */
 function toLostWork(event: SessionEvent): string[] {
   if (event.type !== 'session.error') return [];
   const { message } = event.error;
@@ -91,7 +91,7 @@ function follow(calls: Map<string, Call>, event: SessionEvent): void {
       });
       return;
     }
-    // Results of children are not among the events of the session, their answers are.
+    // Results of child threads are not events of the session, but decisions for their calls are.
     case 'user.tool_confirmation':
       return finish(event.tool_use_id, 'done');
     case 'user.custom_tool_result':

@@ -4,7 +4,7 @@ import { readEvents } from './read-events.ts';
 /** Options of {@link openEvents}. */
 export interface OpenEventsOptions {
   headers?: Record<string, string>;
-  /** Closes the connection, also one not opened yet; reading then fails with the signal's reason. */
+  /** Closes the connection, also before it is opened; reading then fails with the signal's reason. */
   signal?: AbortSignal;
   /** Replaces the platform's `fetch`. */
   fetch?: typeof globalThis.fetch;

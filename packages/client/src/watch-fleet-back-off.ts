@@ -10,7 +10,7 @@ export class BackOff {
     this.#random = random;
   }
 
-  /** The wait before the next attempt: at least what the server asks for, plus random jitter. */
+  /** The wait before the next attempt: at least `hintMs` of the server, plus random jitter. */
   next(hintMs: number): number {
     const longest = Math.min(limits.backOffMsMax, limits.backOffMsMin * 2 ** this.attempt);
     this.attempt++;

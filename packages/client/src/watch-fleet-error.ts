@@ -1,10 +1,10 @@
-/** Why watching cannot go on, whatever is tried again. */
+/** Why watching cannot continue, also not with a retry. */
 export type WatchFleetCode =
   /** 401: the key is missing or wrong. */
   | 'unauthorized'
   /** 403: the key has no permission for this. */
   | 'forbidden'
-  /** 404 or 410: there is no such session. */
+  /** 404 or 410: the session does not exist. */
   | 'not_found'
   /** Another 4xx: the server rejects the request, e.g. a cursor that is ahead of its log. */
   | 'refused'

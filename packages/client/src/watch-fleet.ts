@@ -17,7 +17,7 @@ export interface WatchFleetOptions {
   readonly after?: string;
   /** `live` skips past events. */
   readonly from?: 'live';
-  /** False: ends at the present. */
+  /** Whether to wait for new events; if false, the watch ends after the events so far. */
   readonly follow?: boolean;
   /** Events that are omitted by default. */
   readonly include?: readonly ('thinking' | 'sessions')[];
@@ -64,8 +64,8 @@ export interface FleetWatch extends AsyncIterableIterator<FleetEvent, void, unde
  * Every event of a session, or of all sessions, each exactly once and in order, also when the connection breaks.
  *
  * It reconnects after the last event when a connection breaks, ends or is silent. It reads only when the caller asks for
- * the next event, so a slow consumer slows the server down and costs no memory here. It ends when the server says so
- * (`over`, 204, or the present with `follow: false`) or the signal aborts, and fails with a `WatchFleetError` where a
+ * the next event, so a slow consumer slows the server down and needs no memory here. It ends when the server ends it
+ * (`over`, 204, or the end of the log with `follow: false`) or the signal aborts, and fails with a `WatchFleetError` if a
  * retry cannot help.
  *
  * @example
@@ -85,7 +85,7 @@ export function watchFleet(options: WatchFleetOptions): FleetWatch {
     },
     next: () => events.next(),
     return: () => {
-      // Without it, the generator would wait for its pending event first.
+      // Without the abort, the generator would wait for its pending event first.
       end.abort();
       return events.return();
     },
@@ -100,7 +100,7 @@ interface Progress {
   repeats: number;
 }
 
-/** What all connections share. Built at once, so that a wrong address or key fails in the caller's call. */
+/** The options of all connections. Created at once, so that an invalid address or key fails in the caller's call. */
 interface FleetRequest {
   readonly url: URL;
   readonly headers: Record<string, string>;
@@ -108,7 +108,7 @@ interface FleetRequest {
 
 type Events<Return> = AsyncGenerator<FleetEvent, Return, undefined>;
 
-/** One connection after another, until one of them is the last. */
+/** Opens one connection after another, until the stream is over. */
 async function* watch(
   request: FleetRequest,
   options: WatchFleetOptions,
@@ -136,12 +136,12 @@ async function* watch(
 
 /** How a connection ended. */
 interface ConnectionEnd {
-  /** Nothing follows, on no other connection either. */
+  /** Whether the stream is over: no events follow, also not on another connection. */
   readonly isOver: boolean;
   readonly error?: unknown;
 }
 
-/** One connection at a time; what it has learnt is where the next one goes on. */
+/** Opens one connection at a time, and keeps the position at which the next one resumes. */
 class Connection {
   readonly #request: FleetRequest;
   readonly #options: WatchFleetOptions;
@@ -150,7 +150,7 @@ class Connection {
   readonly #decoder: SseDecoder;
   /** For a stream of several sessions: the position of each, the most recently active one last. */
   readonly #places = new Map<string, string>();
-  /** What the last answer asked for with `Retry-After`. */
+  /** The `Retry-After` of the last response. */
   #retryAfterMs = 0;
 
   constructor(request: FleetRequest, options: WatchFleetOptions, progress: Progress, schedule: Schedule) {
@@ -162,12 +162,12 @@ class Connection {
     this.#decoder = new SseDecoder({ lastEventId, ...(eventBytesMax !== undefined && { eventBytesMax }) });
   }
 
-  /** How long the server asks to wait at least. */
+  /** The minimum wait that the server requests. */
   get hintMs(): number {
     return Math.max(this.#decoder.retryMs ?? 0, this.#retryAfterMs);
   }
 
-  /** The new events of one connection. It throws only errors that a retry cannot fix. */
+  /** Yields the new events of one connection. Throws only errors that a retry cannot fix. */
   async *read(backOff: BackOff, signal: AbortSignal): Events<ConnectionEnd> {
     const abort = new AbortController();
     const unlink = linkAbort(signal, abort);
@@ -177,12 +177,12 @@ class Connection {
     try {
       for (;;) {
         const item = await this.#nextItem(items, abort, signal);
-        // After half an event there is more to come, even if the server ended the connection properly.
+        // After an incomplete event, more events follow, even if the server ended the connection properly.
         if ('isOver' in item) return isCut ? { ...item, isOver: false } : item;
         isCut = item.type === 'cut';
         if (signsOfLife++ === 0) this.#options.onConnection?.({ type: 'open' });
         const event = this.#toEvent(item);
-        // A first comment alone may come from a server that ends every connection at once.
+        // A first comment alone may come from a server that closes every connection at once.
         if (event !== undefined || signsOfLife > 1) backOff.reset();
         if (event !== undefined) yield event;
         if (event?.type === 'over' && this.#isOfAll(event)) return { isOver: true };
@@ -210,7 +210,7 @@ class Connection {
     return openEvents(this.#url(), { headers, signal, fetch: noting, decoder: this.#decoder });
   }
 
-  /** Resumes after the last event, in the URL too: a proxy may drop the header. */
+  /** The URL, with the cursor to resume after: a proxy may drop the header. */
   #url(): URL {
     const url = new URL(this.#request.url);
     const { lastEventId } = this.#decoder;
@@ -236,7 +236,7 @@ class Connection {
     return false;
   }
 
-  /** Reads only when the caller waits for an item: that alone gives backpressure against a fast server. */
+  /** Reads the next item only when the caller waits for it, which gives backpressure against a fast server. */
   async #nextItem(
     items: AsyncGenerator<SseItem, void, undefined>,
     abort: AbortController,
@@ -262,7 +262,7 @@ class Connection {
           progress.repeats++;
           return undefined;
         }
-        // On a stream of several sessions the event has the cursor of its session, and the id that of the stream.
+        // On a stream of several sessions, the event has the cursor of its session, and the id is the cursor of the stream.
         const place = this.#options.session === undefined ? item.id : event.cursor;
         if (place !== '') progress.cursor = place;
         return event;

@@ -19,7 +19,7 @@ export function createApi(url: string, key: string): Api {
   const call = async <Answer>(path: string, init: RequestInit = {}, left = ATTEMPTS): Promise<Answer> => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const response = await fetch(`${url}${path}`, { ...init, headers });
-    // The server has begun nothing, because the machine is busy with other things too.
+    // The server has rejected the request without beginning it, because the machine is busy.
     if (response.status === 529 && left > 1) {
       await response.text();
       await wait(Number(response.headers.get('retry-after') ?? 1) * 1_000);

@@ -23,7 +23,7 @@ export async function withChanges(run: (dashboard: Dashboard, user: UserReposito
   });
 }
 
-/** An agent that plays a script and asks for nothing. */
+/** An agent that plays a script without approvals. */
 export async function createScripted(
   api: Api,
   name: string,
@@ -41,7 +41,7 @@ export async function createScripted(
   return agent.id;
 }
 
-/** What the agent does, model request by model request. */
+/** The steps of the agent, one list for each model request. */
 export type Turns = readonly (readonly object[])[];
 
 /** A session on a directory, without a message yet. */

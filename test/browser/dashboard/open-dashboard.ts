@@ -105,7 +105,7 @@ export async function openDashboard(
   };
 }
 
-/** Those that `npm test` has built. Without it, they are built once per state of the sources: several test files share them. */
+/** The pages that `npm test` has built. Without it, they are built once per state of the sources, for all test files. */
 async function buildPages(): Promise<string> {
   if (process.env['FLEETLOOM_TEST_PROGRAM'] !== undefined) return join(repositoryRoot, 'packages/server/dist/web');
   const folder = join(repositoryRoot, '.cache', 'pages', await hashSources());

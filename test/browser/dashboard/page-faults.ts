@@ -6,7 +6,7 @@ export const beyond = `[...document.querySelectorAll('button, a:not(.skip), inpu
   .filter((one) => one.checkVisibility({ visibilityProperty: true }) && one.getBoundingClientRect().right > innerWidth + 1)
   .map((one) => one.outerHTML.slice(0, 120))`;
 
-/** What axe finds; of colours only, if asked. */
+/** The violations that axe finds; with `isColourOnly`, only those of colours. */
 export async function violations(page: Page, isColourOnly = false): Promise<unknown[]> {
   if (!(await page.evaluate<boolean>(`'axe' in globalThis`))) await page.evaluate(axe.source);
   const runOnly = isColourOnly ? ['color-contrast'] : ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice'];

@@ -10,14 +10,14 @@ import { createCertificate } from '../../../packages/server/src/push/push-servic
 import { chromiumFlags, chromiumPath } from '../../support/chromium.ts';
 
 /**
- * Stands in for the network that delivers push messages to Chromium. The browser registers here with its own client (Google Cloud
+ * Replaces the network that delivers push messages to Chromium. The browser registers here with its own client (Google Cloud
  * Messaging) and receives messages on a connection of its own, as it does with Google: check-in and registration over HTTP, messages
  * over TLS. Only the addresses differ.
  */
 export interface PushNetwork {
   /** A browser with a profile of its own, which push messages need: a private window cannot subscribe. */
   openContext(): Promise<BrowserContext>;
-  /** Hands an encrypted message to the browser that subscribed last. */
+  /** Delivers an encrypted message to the browser that subscribed last. */
   deliver(body: Buffer): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export async function startPushNetwork(): Promise<PushNetwork> {
       const profile = mkdtempSync(join(tmpdir(), 'fleetloom-profile-'));
       const context = await chromium.launchPersistentContext(profile, {
         executablePath: chromiumPath(),
-        // It turns the client for push messages off.
+        // This flag disables the client for push messages.
         ignoreDefaultArgs: [NO_BACKGROUND],
         args: [
           ...chromiumFlags.filter((flag) => flag !== NO_BACKGROUND),

@@ -6,7 +6,7 @@ import { createAgent, startSession, untilIdle } from './small-fleet.ts';
 
 const workspaceId = 'wrkspc_default';
 
-/** Adds many sessions in all states, beside one that really ran, and returns the id of that one. */
+/** Adds many sessions in all states, and one that really ran; returns the id of the latter. */
 export async function seedSessions({ api, restart }: Dashboard, count: number): Promise<string> {
   const agent = await createAgent(api, 'zebra', [[{ say: 'All is well.' }]]);
   const sessionId = await startSession(api, agent, 'A session that ran');

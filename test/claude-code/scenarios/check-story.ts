@@ -72,7 +72,7 @@ function compareFleet(events: readonly FleetEvent[], log: LogStory): string[] {
   return [...differences, ...compareSlots(events, story, log)];
 }
 
-/** Gates hold back the main agent only. */
+/** Compares streams with different gates, which hold back only the main agent. */
 function compareGated(events: readonly FleetEvent[], fleet: readonly FleetEvent[], log: LogStory): string[] {
   const isSub = ([key]: readonly [string, unknown]) => key !== MAIN;
   const [expected, actual] = [fleet, events].map((each) => {
@@ -82,7 +82,7 @@ function compareGated(events: readonly FleetEvent[], fleet: readonly FleetEvent[
   return findDifferences(expected!, actual!, { names: ['fleet stream', 'gated fleet stream'], isDisturbed: false });
 }
 
-/** What the reducer of the protocol makes of the same events. */
+/** Compares the result of the protocol's reducer for the same events. */
 function compareSlots(events: readonly FleetEvent[], story: Story, { keys }: LogStory): string[] {
   const slots = events.reduce(foldSlots, createSlots({ textCharsMax: 10_000_000 }));
   const texts = new Map<string, string>();
@@ -133,7 +133,7 @@ function isOfMain(event: SessionEvent, { keys }: LogStory): boolean {
   return id === undefined || id === null || keys.get(id) === MAIN;
 }
 
-/** Readers of the live streams got what a later reader gets, each event once and in the same order. */
+/** Compares the events of live readers with those of a later reader: each event once and in the same order. */
 function compareLive(run: ScenarioRun, list: readonly SessionEvent[], fleet: readonly FleetEvent[]): string[] {
   const listed = list.map(toMark);
   // A message that has to wait is delivered twice, and listed once.
@@ -150,7 +150,7 @@ function toMark({ type, id }: { readonly type: string; readonly id?: string }): 
   return `${type} ${id}`;
 }
 
-/** The live streams are behind the lists for a moment. */
+/** Waits until the live fleet stream has delivered the last event of a replay. */
 export async function catchUp(run: ScenarioRun): Promise<void> {
   const last = (await readFleet(run)).at(-1)?.cursor;
   await vi.waitFor(() => expect(run.fleet.at(-1)?.cursor).toBe(last), { timeout: 10_000, interval: 20 });

@@ -10,12 +10,12 @@ export interface Moment {
   readonly reach: (run: ScenarioRun) => Promise<void>;
 }
 
-/** It never ends on its own. The program refuses to just sleep. */
+/** A command that never ends. The program rejects a plain `sleep`. */
 const FOREVER = 'touch begun; tail -f /dev/null';
 
 const slowly = { say: 'One two three four five.', chunks: 5, every_ms: 600_000 };
 
-/** What the main agent says to the next message, whatever became of this one. */
+/** The script with which the main agent answers the next message, however this turn ended. */
 function thenOn(turn: readonly object[]): string {
   const next = { match: 'And now', turn: [{ say: 'I go on.' }] };
   return `<script>${JSON.stringify({ when: [next], else: turn }).replaceAll('<', '\\u003c')}</script>`;
@@ -118,7 +118,7 @@ export const moments: readonly Moment[] = [
   },
 ];
 
-/** Nothing is under way but a command in the background. */
+/** Only a command in the background is running. */
 export const inBackground: Moment = {
   name: 'with a command in the background',
   reach: async (run) => {
@@ -136,7 +136,7 @@ export const inBackground: Moment = {
 
 const form = { type: 'custom', name: 'form', description: 'Asks', input_schema: { type: 'object', properties: {} } };
 
-/** Two or more of the same at once. */
+/** Moments in which two or more activities of one kind run at once. */
 export const combinedMoments: readonly Moment[] = [
   {
     name: 'in a question, and an approval and a custom tool of sub-agents',

@@ -2,7 +2,7 @@ import type { FleetEvent } from '@fleetloom/protocol/fleet';
 import type { LogStory } from './log-story.ts';
 import { type Item, MAIN, type Story, StoryBuilder, toSortedJson } from './story.ts';
 
-/** What a reader of the fleet stream makes of it: the consumer rule, applied by hand. */
+/** The story of a reader of the fleet stream: the consumer rule, implemented without the code under test. */
 export function toFleetStory(events: readonly FleetEvent[], log: LogStory): Story {
   const reader = new FleetReader(log);
   for (const event of events) reader.take(event);
@@ -58,7 +58,7 @@ class FleetReader {
   readonly #log: LogStory;
   readonly #problems: string[] = [];
   readonly #items = new Map<string, (Piece | Item)[]>();
-  /** By run and stream: what it has said and thought. */
+  /** The text and thinking, by run and stream. */
   readonly #pieces = new Map<string, Piece[]>();
   readonly #threads = new Map<string, string>();
   readonly #started = new Set<string>();
@@ -162,7 +162,7 @@ class FleetReader {
   }
 }
 
-/** What a turn has said or thought from this character on is void. */
+/** Removes the text or thinking of a turn from this character on. */
 function retract(pieces: readonly Piece[], kind: Piece['kind'], from: number): void {
   let at = 0;
   for (const piece of pieces) {

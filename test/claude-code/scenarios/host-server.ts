@@ -14,7 +14,7 @@ import type { ServerHandle } from '../claude-server.ts';
 
 export interface HostServer {
   readonly handle: ServerHandle;
-  /** Ends the server and removes everything that it has left. */
+  /** Ends the server and removes all of its files and processes. */
   readonly close: () => Promise<void>;
 }
 

@@ -8,7 +8,7 @@ export interface LogStory extends Story {
   readonly keys: ReadonlyMap<string, string>;
   /** The id that the model gave a call, by the id of its event. */
   readonly calls: ReadonlyMap<string, string>;
-  /** Calls that never started: the agent's definition or the program refused them. By the ids that the model gave them. */
+  /** Calls that never started because the agent's definition or the program rejected them, by the ids that the model gave them. */
   readonly refused: ReadonlySet<string>;
   /** The thread that made the call. */
   readonly ownerOf: (callId: string) => string | undefined;
@@ -136,7 +136,7 @@ class LogReader {
     this.#story.add(key, { kind, text });
   }
 
-  /** Neither a call that the definition denies ever starts, nor one that the program refuses without asking. */
+  /** Records a call that never starts: the definition denies it, or the program rejects it without a request for approval. */
   #refuse(call: { call_id: string; evaluated_permission: 'allow' | 'ask' | 'deny'; approval?: 'on_request' }): void {
     const { evaluated_permission: permission, approval } = call;
     if (permission === 'deny' || (permission === 'ask' && approval === 'on_request')) this.#refused.add(call.call_id);
@@ -162,5 +162,5 @@ class LogReader {
   }
 }
 
-/** What the server itself reports of a program that is gone: no transcript has it. */
+/** Errors that the server reports about a lost program. They are not in a transcript. */
 const lost: ReadonlySet<string> = new Set(['program_lost', 'program_work_lost', 'restarted']);

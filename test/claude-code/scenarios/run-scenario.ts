@@ -4,7 +4,7 @@ import { catchUp, checkStory } from './check-story.ts';
 import { ScenarioRun } from './scenario-run.ts';
 import type { Scenario } from './scenario.ts';
 
-/** How long one step of a scenario is waited for: much more than it takes, on a busy machine too. */
+/** How long to wait for one step of a scenario: much more than it takes, even on a busy machine. */
 const PATIENCE_MS = 60_000;
 
 /** The scenarios of a table that this run of the tests plays with this version of the program, with their names. */
@@ -36,7 +36,7 @@ export async function runScenario(server: ClaudeServer, scenario: Scenario, vers
   }
 }
 
-/** The next scenario finds the server without a program of this one. */
+/** Interrupts and archives the session of a failed scenario, so that its program does not affect the next one. */
 async function giveUp(run: ScenarioRun): Promise<void> {
   const { server, session } = run;
   await run.leave().catch(() => undefined);

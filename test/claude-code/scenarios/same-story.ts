@@ -1,9 +1,9 @@
 import type { Call, Item, Story, ThreadStory } from './story.ts';
 
 export interface ComparisonOptions {
-  /** What the two sides are called in the differences. */
+  /** The names of the two sides in the differences. */
   readonly names: readonly [expected: string, actual: string];
-  /** A turn was cut off by an interrupt, a crash or a restart: calls without a result may be closed as interrupted. */
+  /** Whether a turn was cut off by an interrupt, a crash or a restart: calls without a result may be closed as interrupted. */
   readonly isDisturbed: boolean;
 }
 
@@ -59,13 +59,13 @@ function compareThreads(expected: ThreadStory, actual: ThreadStory, options: Com
   return [...parents, head, ...lines.map(({ side, item }) => `  ${side} ${toLine(item)}`)];
 }
 
-/** An agent that the program had only printed when it was killed. */
+/** Whether the program had only printed the agent, and not yet written it, when it was killed. */
 function isOnlyPrinted({ items, beforeKill, unfinished }: ThreadStory): boolean {
   return items.every((item) => beforeKill?.has(item) === true || unfinished?.has(item) === true);
 }
 
 /**
- * What the program had printed and not yet written when it was killed. The program writes in the order in which it prints, so
+ * The items that the program had printed but not yet written when it was killed. The program writes in the order in which it prints, so
  * these are the last items of a thread before the kill: none that the transcript has comes after them.
  */
 function findLost(lines: readonly Line[], { beforeKill = NONE }: ThreadStory): Item[] {
@@ -84,7 +84,7 @@ function withoutLost(expected: Item, actual: Item): Item {
 }
 
 const LOST = /^\[Tool call interrupted: the session ended before this call's result was recorded/;
-/** 2.1.197 prints it for a call that waits for permission when its input is closed. */
+/** The result that 2.1.197 prints for a call that waits for permission when its input is closed. */
 const UNANSWERED = 'Tool permission request failed: Error: Tool permission stream closed before response received';
 const NONE: ReadonlySet<Item> = new Set();
 
@@ -144,7 +144,7 @@ function isSameResult({ name, result: expected }: Call, { result: actual }: Call
   return actual.isGiven === true ? expected.content.startsWith(actual.content) : expected.content === actual.content;
 }
 
-/** A text, or a JSON object of texts by their questions. */
+/** The answers in a text, which may be a JSON object of answers by question. */
 function toAnswers(content: string): string[] {
   return content.startsWith('{') ? Object.values(JSON.parse(content) as Record<string, string>) : [content];
 }
@@ -152,7 +152,7 @@ function toAnswers(content: string): string[] {
 interface Line {
   readonly side: ' ' | '-' | '+';
   readonly item: Item;
-  /** The item of the other side that is the same. */
+  /** The matching item of the other side. */
   readonly actual?: Item;
 }
 

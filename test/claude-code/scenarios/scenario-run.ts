@@ -17,9 +17,9 @@ export class ScenarioRun {
   readonly #patienceMs: number;
   readonly events: SessionEvent[] = [];
   readonly fleet: FleetEvent[] = [];
-  /** The server was restarted, so that no live stream has seen everything. */
+  /** Whether the server was restarted: then no live stream has all events. */
   isRestarted = false;
-  /** Where the wait for the end of the newest message begins. */
+  /** The index of the event from which the wait for the end of the newest message begins. */
   #mark = 0;
   #stop: (() => Promise<void>) | undefined;
   readonly #failures: unknown[] = [];
@@ -47,7 +47,7 @@ export class ScenarioRun {
     };
   }
 
-  /** The same with the server after a restart; what it lists of earlier events comes first. */
+  /** As `follow`, after a restart of the server; events that it lists come first. */
   async followAgain(): Promise<void> {
     const { server, session } = this;
     this.isRestarted = true;
@@ -61,7 +61,7 @@ export class ScenarioRun {
     this.events.unshift(...listed.filter((event) => !live.has(idOf(event))));
   }
 
-  /** Stops reading. What the streams failed with before, and what handlers threw, is thrown here. */
+  /** Stops reading. Throws earlier errors of streams and handlers. */
   async leave(): Promise<void> {
     await this.#stop?.();
     this.#stop = undefined;
@@ -69,7 +69,7 @@ export class ScenarioRun {
     if (failure !== undefined) throw failure;
   }
 
-  /** Every event from now on, one after the other. */
+  /** Calls a handler for every event from now on, one after the other. */
   onEvent(handle: (event: SessionEvent) => Promise<void> | void): void {
     this.#handlers.push(handle);
   }
@@ -83,7 +83,7 @@ export class ScenarioRun {
     await this.server.send(this.session, ...events);
   }
 
-  /** Says something and waits until the session is idle and needs nothing. */
+  /** Sends a message and waits until the session is idle and does not need a decision. */
   async ask(text: string): Promise<void> {
     await this.say(text);
     // The end of the turn before may come behind the mark.
@@ -97,7 +97,7 @@ export class ScenarioRun {
     await this.rest();
   }
 
-  /** Waits until the session is idle and needs nothing, after what was sent and seen last. */
+  /** Waits until the session is idle and does not need a decision, after the last sent and seen events. */
   async rest(): Promise<void> {
     const isIdle = () => {
       const last = this.events.slice(this.#mark).findLast(({ type }) => type.startsWith('session.status_'));
@@ -111,7 +111,7 @@ export class ScenarioRun {
     await this.see((event) => textsOf([event]).some((said) => said.includes(text)), patienceMs);
   }
 
-  /** The first event that this holds for, as soon as there is one. */
+  /** Waits for the first matching event and returns it. */
   async see(holds: (event: SessionEvent) => boolean, patienceMs?: number): Promise<SessionEvent> {
     await this.#until('an event', () => this.events.some(holds), patienceMs);
     return this.events.find(holds)!;
@@ -129,13 +129,13 @@ export class ScenarioRun {
     return stop?.type === 'requires_action' ? stop.event_ids : [];
   }
 
-  /** Waits until so many of them are open, and returns their ids. */
+  /** Waits until this many approvals, questions and custom tools are open, and returns their ids. */
   async needs(count: number): Promise<readonly string[]> {
     await this.#until(`${count} approvals`, () => this.open.length === count);
     return this.open;
   }
 
-  /** Waits until one is open that is not among these, and returns the newest. */
+  /** Waits until an open one is not in `known`, and returns the newest. */
   async needsAnother(known: ReadonlySet<string>): Promise<string> {
     await this.#until('another approval', () => this.open.some((id) => !known.has(id)));
     return this.open.findLast((id) => !known.has(id))!;
@@ -170,7 +170,7 @@ export class ScenarioRun {
     return this.version === '2.1.197' ? '5' : '3';
   }
 
-  /** Where the program keeps its transcripts. */
+  /** The directory of the program's transcripts. */
   get home(): string {
     return join(this.server.directory, 'program-homes', this.session);
   }

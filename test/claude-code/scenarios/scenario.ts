@@ -1,19 +1,19 @@
 import type { AgentChoice } from '../claude-server.ts';
 import type { ScenarioRun } from './scenario-run.ts';
 
-/** One way in which people and agents of the real program work together. What must come out is the same for all. */
+/** One interaction of people and agents of the real program. The same checks apply to all scenarios. */
 export interface Scenario {
   readonly name: string;
   /** A function is called for each run: a scenario may need servers of its own. */
   readonly agent?: AgentChoice | (() => Promise<AgentChoice>);
   /** Talks to the session until it is idle for good. */
   readonly drive: (run: ScenarioRun) => Promise<void>;
-  /** A turn is cut off: calls without a result are closed as interrupted. */
+  /** Whether a turn is cut off: calls without a result are closed as interrupted. */
   readonly isDisturbed?: boolean;
-  /** Runs with every `npm test`; the others only with `npm run test:claude-code`, or with `FLEETLOOM_LONG=1`. */
+  /** Whether the scenario runs with every `npm test`; others run only with `npm run test:claude-code`, or with `FLEETLOOM_LONG=1`. */
   readonly isSmoke?: boolean;
-  /** Waits for a minute or more: runs only with `FLEETLOOM_LONG=1`. */
+  /** Set if the scenario waits for a minute or more: it runs only with `FLEETLOOM_LONG=1`. */
   readonly isLong?: true;
-  /** Only with this version of the program. */
+  /** The only version of the program with which the scenario runs. */
   readonly version?: '2.1.197' | '2.1.325';
 }

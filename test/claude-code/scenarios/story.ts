@@ -9,17 +9,17 @@ export type Item =
   | { readonly kind: 'refusal'; readonly text: string }
   /** A model request failed and is made again. A transcript does not have it. */
   | { readonly kind: 'retry'; readonly text: string }
-  /** What the server itself reports: its program or its background work is gone. A transcript does not have it. */
+  /** An error of the server about a lost program or lost background work. A transcript does not have it. */
   | { readonly kind: 'lost'; readonly text: string }
   /** A turn that did not end well, and why. A transcript does not have it. */
   | { readonly kind: 'ended'; readonly text: string }
-  /** What came before was replaced by a summary. */
+  /** The earlier history was replaced by a summary. */
   | { readonly kind: 'compacted'; readonly text: '' }
   | Call;
 
 export interface Call {
   readonly kind: 'call';
-  /** As the model named it. */
+  /** The id that the model gave the call. */
   readonly id: string;
   readonly name: string;
   /** JSON with sorted keys. */
@@ -29,17 +29,17 @@ export interface Call {
 
 export interface Result {
   readonly isError: boolean;
-  /** The log closed the call without a result of the program. */
+  /** Whether the log closed the call without a result of the program. */
   readonly isInterrupted: boolean;
   readonly content: string;
-  /** A client gave it. The program may add notes of its own for the model. */
+  /** Whether a client provided the result. The program may add notes for the model. */
   readonly isGiven?: boolean;
 }
 
 export interface ThreadStory {
   /** `main`, or the id that the program gave the sub-agent. */
   readonly key: string;
-  /** The key of the agent that started it; null for the main agent. */
+  /** The key of the agent that started this one; null for the main agent. */
   readonly parent: string | null;
   readonly items: readonly Item[];
   /** Items of model requests that did not end well: a program that is stopped does not always write them. */
@@ -49,10 +49,10 @@ export interface ThreadStory {
   readonly resolvedBeforeKill?: ReadonlySet<Item>;
 }
 
-/** What happened in one session according to one source, by the keys of the threads. */
+/** The story of one session according to one source, by the keys of the threads. */
 export interface Story {
   readonly threads: ReadonlyMap<string, ThreadStory>;
-  /** What no correct source contains, such as a second result of one call. */
+  /** Errors of the source, such as a second result of one call. */
   readonly problems: readonly string[];
 }
 
@@ -64,7 +64,7 @@ export class StoryBuilder {
   /** The thread of each call. Threads may use the same ids. */
   readonly #owners = new Map<string, string>();
   readonly #problems: string[] = [];
-  /** What is added now was printed by a program that was killed later. */
+  /** Whether the items that are added now were printed by a program that was killed later. */
   isBeforeKill = false;
 
   constructor() {
@@ -138,9 +138,9 @@ export class StoryBuilder {
 interface Thread {
   readonly parent: string | null;
   readonly items: Item[];
-  /** Where each call is among the items. */
+  /** The index of each call in the items. */
   readonly calls: Map<string, number>;
-  /** Where the items of the open model request begin. */
+  /** The index of the first item of the open model request. */
   begin: number | null;
   /** Where the items of requests are that did not end well. */
   readonly open: { readonly from: number; readonly to: number }[];
@@ -149,7 +149,7 @@ interface Thread {
   readonly resolvedBefore: Set<number>;
 }
 
-/** Whether a program writes such things to its transcript. */
+/** Whether a program writes items of this kind to its transcript. */
 export function isWritten({ kind }: Item): boolean {
   return kind !== 'retry' && kind !== 'lost' && kind !== 'ended';
 }

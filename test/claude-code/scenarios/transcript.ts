@@ -3,10 +3,10 @@ import { basename, join } from 'node:path';
 import type { LogStory } from './log-story.ts';
 import { MAIN, type Story, StoryBuilder, toPlainContent, toSortedJson } from './story.ts';
 
-/** What the log knows of a session and its transcripts need not have. */
+/** The facts of the log about a session that may be missing in its transcripts. */
 type Known = Pick<LogStory, 'conversations' | 'ownerOf' | 'threads'>;
 
-/** What the program wrote to its own files about a session, read with nothing of the code under test. */
+/** Reads the program's own files about a session without using the code under test. */
 export async function readTranscript(home: string, known: Known): Promise<Story> {
   const projects = join(home, '.claude', 'projects');
   const paths = (await readdir(projects, { recursive: true })).filter((path) => path.endsWith('.jsonl'));
@@ -118,7 +118,7 @@ interface TranscriptLine {
   readonly message?: { readonly model?: string; readonly content?: string | readonly Block[] };
 }
 
-/** Of a message from another sub-agent: its text as the sender wrote it. */
+/** The origin of a message from another sub-agent, with the text as the sender wrote it. */
 interface Origin {
   readonly kind?: string;
   readonly body?: string;
@@ -170,7 +170,7 @@ function toInput({ isMeta, isCompactSummary, origin }: TranscriptLine, text: str
   return NOTES.test(text) ? undefined : text;
 }
 
-/** What another agent says is wrapped in advice. */
+/** The advice around a message of another agent. */
 const FOLLOW_UP = /^The coordinator sent a message while you were working:\n([^]*?)\n\nAddress this before/;
 const COMMAND = /^<command-name>([^<]*)<\/command-name>[^]*?(?:<command-args>([^<]*)<\/command-args>)?$/;
 const NOTES = /^(?:\[Request interrupted by user|<local-command-|<task-notification>)/;
@@ -191,7 +191,7 @@ function readSystem(story: StoryBuilder, key: string, { subtype, content }: Tran
   else if (output.trim() !== '') story.add(key, { kind: 'text', text: output.trim() });
 }
 
-/** A message that a hook refused is only in the sentence about that. */
+/** Reads a message that a hook rejected: it is only part of the rejection text. */
 function readRefusal(story: StoryBuilder, key: string, content: string): void {
   const [, refused] =
     /^UserPromptSubmit operation blocked by hook:[^]*\n\nOriginal prompt: ([^]*)$/.exec(content) ?? [];

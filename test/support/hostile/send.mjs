@@ -1,4 +1,4 @@
-// Ways to send what no good server sends.
+// Ways to send responses that no correct server sends.
 
 import { gzipSync } from 'node:zlib';
 
@@ -12,7 +12,7 @@ export function begin(response, type = 'text/event-stream', status = 200, header
   return response.writeHead(status, { 'content-type': type, ...headers });
 }
 
-/** The same again, as fast as the other side takes it, so many times or without end. */
+/** Sends a piece repeatedly, as fast as the client reads it, this many times or without end. */
 export function flood(response, piece, times = Number.POSITIVE_INFINITY, last = '') {
   const bytes = Buffer.from(piece);
   let count = 0;
@@ -23,13 +23,13 @@ export function flood(response, piece, times = Number.POSITIVE_INFINITY, last = 
   more();
 }
 
-/** A little at a time, without end. */
+/** Sends a piece at intervals, without end. */
 export function drip(response, piece, everyMs = 20) {
   const timer = setInterval(() => response.write(piece), everyMs);
   response.on('close', () => clearInterval(timer));
 }
 
-/** Bytes on the connection past Node's own response. */
+/** Writes bytes directly to the connection, without Node's response object. */
 export function raw(response, text) {
   response.socket.write(text);
 }

@@ -9,7 +9,7 @@ export interface Series {
 /** What a Prometheus has scraped, in memory. Labels are sorted, so that equal sets are equal texts. */
 export class SeriesStore {
   readonly #byName = new Map<string, Map<string, Series>>();
-  /** The newest value of each counts as the current one for so long. */
+  /** How long the newest value of a series counts as its current value. */
   readonly #lookbackMs: number;
 
   constructor(lookbackMs = 300_000) {

@@ -15,7 +15,7 @@ export interface Environment {
   readonly archived_at: string | null;
 }
 
-/** An environment with what its sessions have that are created without `resources`, if there is anything. An extension of Fleetloom. */
+/** An environment with the default resources of sessions that are created without `resources`, if there are any. An extension of Fleetloom. */
 export interface EnvironmentWithResources extends Environment {
   readonly resources?: readonly EnvironmentResource[];
 }

@@ -25,7 +25,7 @@ export interface ErrorBody {
     readonly message: string;
     readonly details?: ErrorDetails;
   };
-  /** The same as the header `request-id`. */
+  /** The id of the request, as in the header `request-id`. */
   readonly request_id: string | null;
 }
 

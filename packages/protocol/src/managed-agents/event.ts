@@ -71,7 +71,7 @@ interface Queued {
   /** Null until the agent has read it. The stream shows such an event twice, with the same id. */
   readonly processed_at: string | null;
 }
-/** Present where the primary thread shows an event of another thread. */
+/** The thread of the event; present if the primary thread shows an event of another thread. */
 interface Routed {
   readonly session_thread_id?: string;
 }
@@ -125,7 +125,7 @@ export interface SessionUpdatedEvent extends Processed {
   readonly title?: string | null;
   readonly metadata?: Readonly<Record<string, string>>;
   readonly agent?: SessionAgent;
-  /** Null: the budget was removed. */
+  /** The new budget; null if it was removed. */
   readonly budget?: Budget | null;
 }
 /** Usage so far. Emitted right before every `session.status_idle`. */
@@ -311,7 +311,7 @@ export interface EventStreamParams {
 
 /** `GET /v1/sessions/{id}/events`. The times are compared with `processed_at`. */
 export interface EventListParams extends PageParams {
-  /** `asc` by default. */
+  /** The order; `asc` by default. */
   readonly order?: 'asc' | 'desc';
   readonly types?: readonly EventType[];
   readonly 'created_at[gt]'?: string;

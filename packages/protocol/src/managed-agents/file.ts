@@ -20,7 +20,7 @@ export interface DeletedFile {
   readonly id: string;
 }
 
-/** Both kinds of page at once: SDK 1.x continues with `next_page`, 0.x with `last_id`. */
+/** A page with the fields of both kinds: SDK 1.x continues with `next_page`, 0.x with `last_id`. */
 export type FilePage = Page<FileMetadata> & IdPage<FileMetadata>;
 
 /** `GET /v1/files` */

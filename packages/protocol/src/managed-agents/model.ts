@@ -5,7 +5,7 @@ export const effortLevels = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
 /** An effort level. */
 export type EffortLevel = (typeof effortLevels)[number];
 
-/** One form for each level, as the wire has it. */
+/** An effort, with one variant for each level, as on the wire. */
 export type Effort = { readonly [Level in EffortLevel]: { readonly type: Level } }[EffortLevel];
 
 /** The speed of a model. */
@@ -28,7 +28,7 @@ export interface ModelConfigParams {
   readonly inference_geo?: string | null;
 }
 
-/** A model as `GET /v1/models` lists it. Null: not known. */
+/** A model as `GET /v1/models` lists it. Unknown fields are null. */
 export interface ModelInfo {
   readonly type: 'model';
   readonly id: string;

@@ -15,7 +15,7 @@ export interface RosterIsolation {
   readonly isolation?: 'worktree';
 }
 
-/** The same as a client sends it; `shared` is the default. */
+/** The isolation of a roster entry as a client sends it; `shared` is the default. */
 export interface RosterIsolationParams {
   readonly isolation?: 'worktree' | 'shared';
 }
@@ -88,7 +88,7 @@ export type SubagentsParams =
 /** An entry of a roster in its second form. */
 export type PredefinedAgentParams = Exclude<RosterEntryParams, AdvisorParams>;
 
-/** The tool by which a coordinator takes over what a thread has changed in a worktree of its own. An extension of Fleetloom. */
+/** The tool with which a coordinator merges the changes of a thread in a worktree of its own. An extension of Fleetloom. */
 export const MERGE_TOOL = 'merge_changes';
 
 /** The roster of a session's coordinator, in either form. Empty if it may not delegate. */

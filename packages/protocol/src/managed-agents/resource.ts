@@ -1,6 +1,6 @@
 import type { PageParams } from './page.ts';
 
-/** Something that is mounted into the workspace of a session. */
+/** A resource that is mounted into the workspace of a session. */
 export type SessionResource = FileResource | GithubRepositoryResource | MemoryStoreResource;
 
 /** A file in the workspace. */
@@ -20,7 +20,7 @@ export interface GithubRepositoryResource {
   readonly url: string;
   readonly mount_path: string;
   readonly checkout?: Checkout | null;
-  /** A command that ran in the sandbox after it was cloned. Left out if there is none. Not in the hosted API. */
+  /** A command that ran in the sandbox after the clone; absent if there is none. Not in the hosted API. */
   readonly setup?: string;
   readonly created_at: string;
   readonly updated_at: string;
@@ -34,7 +34,7 @@ export interface GitRepositoryResource {
   readonly mount_path: string;
   readonly checkout: Checkout | null;
   readonly credential_id: string | null;
-  /** A command that ran in the sandbox after it was cloned. Left out if there is none. */
+  /** A command that ran in the sandbox after the clone; absent if there is none. */
   readonly setup?: string;
   readonly created_at: string;
   readonly updated_at: string;
@@ -44,13 +44,13 @@ export interface GitRepositoryResource {
 export interface DirectoryResource {
   readonly type: 'directory';
   readonly id: string;
-  /** Its real path. */
+  /** The real path of the directory. */
   readonly path: string;
   readonly mode: DirectoryMode;
   readonly mount_path: '/workspace';
-  /** The commit-ish that was asked for; null: `HEAD`, or no git repository. */
+  /** The requested commit-ish; null: `HEAD`, or not a git repository. */
   readonly base: string | null;
-  /** The commit that it was when the session was created. */
+  /** The commit to which `base` resolved when the session was created. */
   readonly commit: string | null;
   /** The branch of the session's worktree; null in other modes. */
   readonly branch: string | null;
@@ -64,7 +64,7 @@ export interface DirectoryResource {
 /** How agents work on a directory: in a git worktree, in a copy, in the directory itself, or without writing. */
 export type DirectoryMode = 'worktree' | 'copy' | 'in_place' | 'read_only';
 
-/** What the workspace of a session is made from. */
+/** The source of the workspace of a session. */
 export type SourceResource = GithubRepositoryResource | GitRepositoryResource | DirectoryResource;
 
 /** Everything that Fleetloom lists as a resource of a session. */
@@ -89,7 +89,7 @@ export type Checkout =
 /** A resource as a client sends it. */
 export type SessionResourceParams = FileResourceParams | GithubRepositoryResourceParams | MemoryStoreResourceParams;
 
-/** Also the body of `POST /v1/sessions/{id}/resources`. */
+/** A file as a client sends it. Also the body of `POST /v1/sessions/{id}/resources`. */
 export interface FileResourceParams {
   readonly type: 'file';
   readonly file_id: string;
@@ -100,7 +100,7 @@ export interface FileResourceParams {
 export interface GithubRepositoryResourceParams {
   readonly type: 'github_repository';
   readonly url: string;
-  /** Never returned. */
+  /** A token of the git host, which is never returned. */
   readonly authorization_token?: string;
   readonly checkout?: Checkout | null;
   readonly mount_path?: string | null;
@@ -111,17 +111,17 @@ export interface GithubRepositoryResourceParams {
 /** A repository of any git host as a client sends it. */
 export interface GitRepositoryResourceParams {
   readonly type: 'git_repository';
-  /** `https`, `ssh` or `file`. */
+  /** The URL of the repository: `https`, `ssh` or `file`. */
   readonly url: string;
   readonly checkout?: Checkout | null;
   readonly mount_path?: string | null;
-  /** A credential of a vault. */
+  /** The id of a credential of a vault. */
   readonly credential_id?: string | null;
   /** A command that runs once in the sandbox, in the clone, before the agents begin. */
   readonly setup?: string | null;
 }
 
-/** A directory on the machine of the server as a client sends it. It is in one that the operator allows. */
+/** A directory on the machine of the server as a client sends it. It must be below a directory that the operator allows. */
 export interface DirectoryResourceParams {
   readonly type: 'directory';
   readonly path: string;
@@ -131,7 +131,7 @@ export interface DirectoryResourceParams {
   readonly base?: string | null;
   /** Carries uncommitted changes over to a worktree: tracked and untracked files, but not ignored ones. */
   readonly include_uncommitted?: boolean;
-  /** Patterns of untracked files to copy to a worktree, such as `.env`, beside those of `.worktreeinclude`. */
+  /** Patterns of untracked files to copy to a worktree, such as `.env`, in addition to the patterns of `.worktreeinclude`. */
   readonly copy?: readonly string[];
   /** A command that runs once in the sandbox before the agents begin. */
   readonly setup?: string | null;

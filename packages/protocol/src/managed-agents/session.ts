@@ -35,9 +35,9 @@ export type Status = (typeof sessionStatuses)[number];
 
 /** Times of a session. */
 export interface SessionStats {
-  /** The sum over all threads: two that run at the same time count twice, unlike in the usage. */
+  /** How long the threads ran, summed over all threads: two threads that run at the same time count twice, unlike in the usage. */
   readonly active_seconds: number;
-  /** Since the creation; for a terminated session, until its end. */
+  /** The time since the creation; for a terminated session, until its end. */
   readonly duration_seconds: number;
 }
 
@@ -64,7 +64,7 @@ export interface SessionCreateParams {
   readonly environment_id: string;
   readonly title?: string | null;
   readonly metadata?: Readonly<Record<string, string>>;
-  /** An empty list counts as absent: the session starts idle. */
+  /** The first events. An empty list counts as absent: the session starts idle. */
   readonly initial_events?: readonly (UserMessageEventParams | DefineOutcomeEventParams)[];
   readonly resources?: readonly SessionResourceParams[];
   readonly vault_ids?: readonly string[];
@@ -91,11 +91,11 @@ export interface SessionUpdateParams {
   readonly title?: string | null;
   /** Merged key by key; null removes a key. */
   readonly metadata?: Readonly<Record<string, string | null>> | null;
-  /** Only while the session does not run. */
+  /** Changes of the agent, allowed only while the session does not run. */
   readonly agent?: SessionAgentUpdateParams;
   /** Null removes the budget. */
   readonly budget?: Budget | null;
-  /** Always rejected; present so that the error can say why. */
+  /** Always rejected; declared so that the error can state the reason. */
   readonly vault_ids?: readonly string[];
 }
 
@@ -107,10 +107,10 @@ export interface SessionAgentUpdateParams {
 
 /** `GET /v1/sessions` */
 export interface SessionListParams extends PageParams {
-  /** `desc` by default: newest first. */
+  /** The order; `desc` by default: newest first. */
   readonly order?: 'asc' | 'desc';
   readonly agent_id?: string;
-  /** Used only together with `agent_id`. */
+  /** The version of the agent, used only with `agent_id`. */
   readonly agent_version?: number;
   readonly statuses?: readonly Status[];
   readonly include_archived?: boolean;

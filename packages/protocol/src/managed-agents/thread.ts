@@ -12,9 +12,9 @@ export interface SessionThread {
   readonly parent_thread_id: string | null;
   readonly agent: AgentSnapshot;
   readonly status: Status;
-  /** Null until its status has changed for the first time. */
+  /** The times of the thread; null until its status has changed for the first time. */
   readonly stats: ThreadStats | null;
-  /** Null until it is idle for the first time. */
+  /** The usage of the thread; null until it is idle for the first time. */
   readonly usage: Usage | null;
   /** Always null: workflow runs are not supported. */
   readonly workflow_run_id: null;
@@ -25,11 +25,11 @@ export interface SessionThread {
 
 /** Times of a thread. */
 export interface ThreadStats {
-  /** How long it ran. */
+  /** How long the thread ran. */
   readonly active_seconds: number;
-  /** Since the creation; for an archived thread, until it was archived. */
+  /** The time since the creation; for an archived thread, until it was archived. */
   readonly duration_seconds: number;
-  /** From its creation until it ran for the first time. */
+  /** The time from the creation until the thread ran for the first time. */
   readonly startup_seconds: number;
 }
 

@@ -1,6 +1,6 @@
 // The tools of an agent. `…Params` is what a client sends; the name without it is the response, with all defaults filled in.
 
-/** The built-in tools, each with what servers and clients need to know about it, in the order in which a model sees them. */
+/** The built-in tools with their traits, in the order in which a model sees them. */
 export const builtInTools: { readonly [Name in BuiltInToolName]: BuiltInToolTraits } = {
   bash: { runsIn: 'workspace', hasShell: true },
   read: { runsIn: 'workspace', opensFiles: true },
@@ -13,7 +13,7 @@ export const builtInTools: { readonly [Name in BuiltInToolName]: BuiltInToolTrai
 };
 
 /** The names of {@link builtInTools}, in the same order. */
-// The cast: Object.keys has strings, and these are the keys of the record above.
+// The cast: Object.keys returns strings; these are the keys of the record above.
 export const builtInToolNames = Object.keys(builtInTools) as readonly BuiltInToolName[];
 
 /** A built-in tool that works on the files of the session. */
@@ -25,19 +25,19 @@ export type BuiltInToolName = WorkspaceToolName | WebToolName;
 
 /** Facts about a built-in tool that code depends on, so that it does not have to compare names. */
 export interface BuiltInToolTraits {
-  /** `workspace`: works on the files of the session, so in a self-hosted environment its worker runs it. */
+  /** `workspace`: the tool works on the files of the session, so in a self-hosted environment its worker runs it. */
   readonly runsIn: 'workspace' | 'server';
-  /** Keeps a shell between the calls of a thread. */
+  /** Whether the tool keeps a shell between the calls of a thread. */
   readonly hasShell?: true;
-  /** Returns the content of a file, which skills need. */
+  /** Whether the tool returns the content of a file, which skills need. */
   readonly opensFiles?: true;
-  /** Its input has the path and the whole content of a file. */
+  /** Whether its input has the path and the whole content of a file. */
   readonly writesFiles?: true;
-  /** Reaches the web: has `allowed_domains` and `blocked_domains`. */
+  /** Whether the tool reaches the web, and has `allowed_domains` and `blocked_domains`. */
   readonly isWebTool?: true;
-  /** Has `url_sources` and `max_content_tokens`. */
+  /** Whether the tool has `url_sources` and `max_content_tokens`. */
   readonly hasUrlSources?: true;
-  /** Has `user_location`. */
+  /** Whether the tool has `user_location`. */
   readonly hasUserLocation?: true;
 }
 
@@ -47,14 +47,14 @@ export function findBuiltInTool(name: string): BuiltInToolTraits | undefined {
 }
 
 /**
- * Whether a tool call needs approval. With `auto` the server decides about each call, and asks where it cannot decide.
+ * Whether a tool call needs approval. With `auto` the server decides about each call, and requests an approval if it cannot.
  */
 export type PermissionPolicy =
   | { readonly type: 'always_allow' }
   | { readonly type: 'always_ask' }
   | { readonly type: 'auto' };
 
-/** The config of all tools of a set that have none of their own. */
+/** The config of all tools of a set without a config of their own. */
 export interface ToolsetDefaultConfig {
   readonly enabled: boolean;
   readonly permission_policy: PermissionPolicy;
@@ -65,7 +65,7 @@ export interface ToolsetDefaultConfigParams {
   readonly permission_policy?: PermissionPolicy | null;
 }
 
-/** The built-in tools, `default_config` and then `configs` over them. */
+/** The built-in tools. `configs` override `default_config`. */
 export interface AgentToolset {
   readonly type: 'agent_toolset_20260401';
   readonly default_config: ToolsetDefaultConfig;
@@ -89,12 +89,12 @@ export type PlainToolName = Exclude<BuiltInToolName, WebToolName>;
 export type PlainToolConfig = {
   readonly [Name in PlainToolName]: ToolsetDefaultConfig & { readonly name: Name; readonly type: Name };
 }[PlainToolName];
-/** The same as a client sends it. */
+/** The config of a built-in tool without further options, as a client sends it. */
 export type PlainToolConfigParams = {
   readonly [Name in PlainToolName]: ToolsetDefaultConfigParams & { readonly name: Name; readonly type?: Name };
 }[PlainToolName];
 
-/** Hosts and, for `web_search`, paths. One of the two lists at most, and no empty one. */
+/** Hosts and, for `web_search`, paths. At most one of the two lists is allowed, and it must not be empty. */
 interface Domains {
   readonly allowed_domains?: readonly string[];
   readonly blocked_domains?: readonly string[];
@@ -104,7 +104,7 @@ interface Domains {
 export interface WebFetchToolConfig extends ToolsetDefaultConfig, Domains {
   readonly name: 'web_fetch';
   readonly type: 'web_fetch';
-  /** Null: every URL that the conversation has shown may be fetched. */
+  /** Limits the URLs; null: every URL that has appeared in the conversation may be fetched. */
   readonly url_sources: UrlSources | null;
   readonly max_content_tokens?: number | null;
 }
@@ -122,13 +122,13 @@ export interface UrlSources {
   readonly client_tool_results: ToolFilter | null;
   readonly server_tool_results: ToolFilter | null;
 }
-/** The same as a client sends it. */
+/** The URL sources of `web_fetch`, as a client sends them. */
 export interface UrlSourcesParams {
   readonly user_input?: 'all' | 'none' | AllOrNone | null;
   readonly client_tool_results?: 'all' | 'none' | ToolFilter | null;
   readonly server_tool_results?: 'all' | 'none' | ToolFilter | null;
 }
-/** All or none. */
+/** A filter for all or no tools. */
 export type AllOrNone = { readonly type: 'all' } | { readonly type: 'none' };
 /** A set of tools. */
 export type ToolFilter =
@@ -157,14 +157,14 @@ export interface WebSearchToolConfigParams extends ToolsetDefaultConfigParams, D
 export interface UserLocation {
   readonly type: 'approximate';
   readonly city?: string | null;
-  /** Two capital letters. */
+  /** The country code: two capital letters. */
   readonly country?: string | null;
   readonly region?: string | null;
-  /** `Europe/Zurich`. */
+  /** The time zone, such as `Europe/Zurich`. */
   readonly timezone?: string | null;
 }
 
-/** The tools of one of the agent's MCP servers. They are known only once it is connected. */
+/** The tools of one of the agent's MCP servers, which are known only once the server is connected. */
 export interface McpToolset {
   readonly type: 'mcp_toolset';
   readonly mcp_server_name: string;
@@ -190,7 +190,7 @@ export interface McpToolConfigParams extends ToolsetDefaultConfigParams {
 /** A tool that the client runs: the session waits for its result. Requests and responses have the same form. */
 export interface CustomTool {
   readonly type: 'custom';
-  /** 1 to 128 letters, digits, `_` and `-`. */
+  /** The name: 1 to 128 letters, digits, `_` and `-`. */
   readonly name: string;
   readonly description: string;
   readonly input_schema: CustomToolInputSchema;
@@ -208,7 +208,7 @@ export type Tool = AgentToolset | McpToolset | CustomTool;
 /** A tool as a client sends it. */
 export type ToolParams = AgentToolsetParams | McpToolsetParams | CustomTool;
 
-/** Requests and responses have the same form. */
+/** An MCP server of an agent. Requests and responses have the same form. */
 export interface McpServer {
   readonly type: 'url';
   readonly name: string;

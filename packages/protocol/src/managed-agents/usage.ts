@@ -13,14 +13,14 @@ export interface Budget {
 
 /** The usage of a session or a thread since its creation. */
 export interface Usage {
-  /** Without tokens read from or written to the cache. */
+  /** Input tokens, without tokens read from or written to the cache. */
   readonly input_tokens: number;
   readonly output_tokens: number;
   readonly cache_read_input_tokens: number;
   readonly cache_creation: CacheCreationUsage;
-  /** How long it ran. For a session: how long at least one of its threads ran. */
+  /** How long the thread ran; for a session, how long at least one of its threads ran. */
   readonly active_seconds: number;
-  /** At list prices. Absent if the price of a model that was used is not known. */
+  /** The cost at list prices; absent if the price of a model that was used is not known. */
   readonly list_cost?: MonetaryAmount;
   readonly server_tool_use?: ServerToolUsage;
 }

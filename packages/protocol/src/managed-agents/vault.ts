@@ -24,10 +24,10 @@ export interface VaultCredential {
   readonly archived_at: string | null;
 }
 
-/** What a credential is for, without its secrets. */
+/** The kind and target of a credential, without its secrets. */
 export type CredentialAuth = StaticBearerAuth | McpOAuthAuth | EnvironmentVariableAuth;
 
-/** A token that is sent to an MCP server as it is. */
+/** A token that is sent to an MCP server unchanged. */
 export interface StaticBearerAuth {
   readonly type: 'static_bearer';
   readonly mcp_server_url: string;
@@ -37,7 +37,7 @@ export interface StaticBearerAuth {
 export interface McpOAuthAuth {
   readonly type: 'mcp_oauth';
   readonly mcp_server_url: string;
-  /** Left out if it is not known. */
+  /** When the token expires; absent if unknown. */
   readonly expires_at?: string;
   readonly refresh: McpOAuthRefresh | null;
 }
@@ -51,7 +51,7 @@ export interface McpOAuthRefresh {
   readonly scope: string | null;
 }
 
-/** How a client proves itself to a token endpoint. */
+/** How a client authenticates at a token endpoint. */
 export type TokenEndpointAuthType = 'none' | 'client_secret_basic' | 'client_secret_post';
 
 /** A secret for requests of the commands that an agent runs. */
@@ -73,7 +73,7 @@ export interface VaultCreateParams {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-/** The body of a request that changes a vault. What is left out or null stays. */
+/** The body of a request that changes a vault. Absent and null fields keep their value. */
 export interface VaultUpdateParams {
   readonly display_name?: string | null;
   readonly metadata?: Readonly<Record<string, string | null>> | null;
@@ -91,7 +91,7 @@ export interface VaultCredentialCreateParams {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-/** What a credential is for, with its secrets. */
+/** The kind and target of a credential, with its secrets. */
 export type CredentialAuthParams =
   | { readonly type: 'static_bearer'; readonly mcp_server_url: string; readonly token: string }
   | {
@@ -125,7 +125,7 @@ export interface VaultCredentialUpdateParams {
   readonly metadata?: Readonly<Record<string, string | null>> | null;
 }
 
-/** New secrets and settings. The type is that of the credential. */
+/** New secrets and settings. The type must be the type of the credential. */
 export type CredentialAuthUpdate =
   | { readonly type: 'static_bearer'; readonly token?: string | null }
   | {
@@ -160,7 +160,7 @@ export interface DeletedVaultCredential {
   readonly id: string;
 }
 
-/** Whether an MCP server accepts a credential, found out by asking it. */
+/** The result of checking whether an MCP server accepts a credential. */
 export interface VaultCredentialValidation {
   readonly type: 'vault_credential_validation';
   readonly credential_id: string;

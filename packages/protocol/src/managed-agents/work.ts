@@ -58,7 +58,7 @@ export interface WorkQueueStats {
 export interface WorkPollParams {
   readonly block_ms?: number | null;
   readonly reclaim_older_than_ms?: number | null;
-  /** A header. */
+  /** The id of the worker, sent as a header. */
   readonly 'Anthropic-Worker-ID'?: string;
 }
 

@@ -1,14 +1,14 @@
 import type { RuleMatch } from '../fleet/wire/approval-rules.ts';
 import { toSimpleCommand } from './simple-command.ts';
 
-/** What a rule about a tool compares: the command, the path of the file, or the whole input. */
+/** The subject of a rule about a tool: the command, the path of the file, or the whole input. */
 export type RuleSubject =
   | { readonly type: 'command'; readonly field: string; readonly others: readonly string[] }
   /** The input names the file in one of `fields`. */
   | { readonly type: 'path'; readonly fields: readonly string[]; readonly others: readonly string[] }
   | { readonly type: 'input' };
 
-/** What a rule about this tool compares. `others`: fields that do not change what the call may do; any further one does. */
+/** The subject of rules about this tool. `others`: fields that do not affect what the call may do; any other field does. */
 export function ruleSubjectOf(tool: string): RuleSubject {
   if (SHELLS.has(tool)) return { type: 'command', field: 'command', others: SHELL_FIELDS };
   if (FILE_TOOLS.has(tool)) return { type: 'path', fields: PATH_FIELDS, others: FILE_FIELDS };
@@ -21,7 +21,7 @@ export function canHaveRules(tool: string): boolean {
 }
 
 /**
- * A starting point for the person who makes a rule about this call; null if no rule can match it.
+ * Proposes a rule about this call for a person to edit; null if no rule can match it.
  *
  * @example
  * proposeRule('bash', { command: 'npm test --silent' }); // { type: 'command', pattern: 'npm test*' }
@@ -39,7 +39,7 @@ function proposeCommand(text: string | undefined): RuleMatch | null {
   if (command === null) return null;
   const words = command.split(' ');
   const end = words.findIndex((word, index) => index > 0 && (index === 2 || !/^[a-z][a-z0-9:_-]*$/i.test(word)));
-  // A star behind the program alone would allow all that it can do.
+  // A star right after the program would allow all of its subcommands.
   const begins = words.slice(0, end === -1 ? words.length : end);
   return { type: 'command', pattern: begins.length < 2 ? command : `${begins.join(' ')}*` };
 }
@@ -48,7 +48,7 @@ function proposePath(path: string | undefined): RuleMatch | null {
   if (path === undefined || path === '') return null;
   const inside = path.startsWith('/workspace/') ? path.slice('/workspace/'.length) : path;
   const name = inside.slice(inside.lastIndexOf('/') + 1);
-  // Where the workspace is on the machine of the server, this side does not know.
+  // The path of the workspace on the machine of the server is unknown here.
   if (inside.startsWith('/')) return { type: 'path', pattern: `**/${name}` };
   return { type: 'path', pattern: inside.includes('/') ? `${inside.slice(0, inside.lastIndexOf('/'))}/*` : inside };
 }

@@ -1,6 +1,6 @@
 /**
  * A shell command in the one form that rules compare: a single program with plain words, separated by single spaces. Null for
- * everything else, because a shell could read more into it: operators, quotes, expansions, redirections, assignments,
+ * all other text, because a shell could interpret it differently: operators, quotes, expansions, redirections, assignments,
  * comments, several lines, and every character outside of a short ASCII list.
  *
  * @example
@@ -16,7 +16,7 @@ export function toSimpleCommand(text: string): string | null {
   return words.join(' ');
 }
 
-/** Whether a word names a place that `*` must not stand for: an absolute path, a URL or a way out of the directory. */
+/** Whether a word is a path that `*` must not match: an absolute path, a URL or a path out of the directory. */
 export function leavesDirectory(word: string): boolean {
   return word.includes('..') || /(?:^|[^A-Za-z0-9_.-])\//.test(word) || (word.startsWith('-') && word.includes('/'));
 }

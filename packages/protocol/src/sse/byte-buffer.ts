@@ -3,8 +3,8 @@ const KEEP_BYTES = 64 * 1024;
 /**
  * Bytes that are appended piece by piece and read as a whole.
  *
- * One growing array instead of a list of pieces: a list costs some 100 bytes of bookkeeping per piece, so that a peer that
- * sends single bytes could hold a hundred times of what the limit says. Doubling keeps appending linear.
+ * One growing array instead of a list of pieces: a list needs some 100 bytes of overhead per piece, so that a peer that
+ * sends single bytes could use a hundred times the limit. Doubling keeps appending linear.
  */
 export class ByteBuffer {
   length = 0;
@@ -22,7 +22,7 @@ export class ByteBuffer {
     this.#bytes[this.length++] = byte;
   }
 
-  /** Valid until the next call of another method. */
+  /** The bytes, valid until the next call of another method. */
   view(): Uint8Array {
     return this.#bytes.subarray(0, this.length);
   }

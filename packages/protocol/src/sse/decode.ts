@@ -14,7 +14,7 @@ export type SseItem =
 /** An event. */
 export interface SseEvent {
   type: 'event';
-  /** `message` if the stream has no name for it. */
+  /** The name of the event; `message` if the stream has none. */
   event: string;
   data: string;
   /** The last id up to and including this event; '' if there was none. */
@@ -47,7 +47,7 @@ export class SseDecoder {
   readonly #bytesMax: number;
   /** First bytes of the stream while they may still be a byte order mark; undefined once that is settled. */
   #head: Uint8Array | undefined = new Uint8Array(0);
-  /** The last byte was CR: an LF that follows belongs to it. */
+  /** Whether the last byte was CR: an LF that follows belongs to it. */
   #afterCr = false;
 
   /** The unfinished line: its bytes, unless `#dropping` says that they are over the limit, and how many there were. */
@@ -61,7 +61,7 @@ export class SseDecoder {
   #name = '';
   #id: string;
   #eventBytes = 0;
-  /** The event is over the limit: nothing of it is kept, its end is looked for. */
+  /** Whether the event is over the limit: its bytes are dropped until its end. */
   #skipping = false;
 
   constructor(options: SseDecoderOptions = {}) {
@@ -79,7 +79,7 @@ export class SseDecoder {
       if (bytes[0] === LF) at = 1;
       this.#afterCr = false;
     }
-    // Both positions are searched ahead and kept until passed, so that each byte is looked at once per kind of ending.
+    // Both positions are searched ahead and kept until passed, so that each byte is read once per kind of ending.
     let lf = indexFrom(bytes, LF, at);
     let cr = indexFrom(bytes, CR, at);
     while (at < bytes.length) {
@@ -168,7 +168,7 @@ export class SseDecoder {
     return (this.#line.length > 0 ? this.#line.view()[0] : bytes[from]) === COLON;
   }
 
-  // A comment is not kept, so it has the limit for itself and never takes the event around it along.
+  // A comment is not kept, so the limit applies to it alone, and a long comment does not drop the event around it.
   #fits(comment: boolean, length: number): boolean {
     return length <= (comment ? this.#bytesMax : this.#bytesMax - this.#eventBytes);
   }
@@ -233,10 +233,10 @@ const SPACE = 32;
 const COLON = 58;
 const MARK = [0xef, 0xbb, 0xbf];
 const NOTHING = new Uint8Array(0);
-// The stream's own mark is cut off by hand; one inside a value is part of the value.
+// The decoder keeps byte order marks: `#withoutMark` removes the mark of the stream, and a mark inside a value is part of the value.
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** Like indexOf, but the length where there is none. */
+/** Like indexOf, but returns the length if the byte is not found. */
 function indexFrom(bytes: Uint8Array, byte: number, from: number): number {
   const index = bytes.indexOf(byte, from);
   return index === -1 ? bytes.length : index;

@@ -1,4 +1,4 @@
-/** What a server sends as one event. */
+/** The fields of one event. */
 export interface SseFields {
   data: string;
   event?: string;
@@ -9,7 +9,7 @@ export interface SseFields {
 /**
  * The text of one event, blank line included: `encodeEvent({ event: 'ping', data: '{}' })` is `event: ping\ndata: {}\n\n`.
  *
- * CR and CRLF in the data arrive as LF, because a line ending is all that SSE can say.
+ * CR and CRLF in the data arrive as LF, because SSE does not distinguish line endings.
  */
 export function encodeEvent(fields: SseFields): string {
   const { event, data, id, retry } = fields;
@@ -26,7 +26,7 @@ export function encodeEvent(fields: SseFields): string {
 /**
  * The text of a comment, for heartbeats: `encodeComment('ping')` is `: ping\n\n`.
  *
- * The blank line makes readers that wait for one (the official SDK) hand it on at once; it dispatches nothing.
+ * The blank line makes readers that wait for one (the official SDK) process the comment at once; it does not dispatch an event.
  */
 export function encodeComment(text: string): string {
   return `${prefixed(': ', text)}\n`;

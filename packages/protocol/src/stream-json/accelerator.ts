@@ -28,7 +28,7 @@ interface Entry {
   line: Uint8Array;
   /** Where its content array ends. Undefined, as `said`: nothing can be said about the next line. */
   content: ContentEnd | undefined;
-  /** What the translator made of it. */
+  /** The result of the translator for the line. */
   said: LastSaid | undefined;
 }
 
@@ -95,7 +95,7 @@ class SnapshotAccelerator implements Accelerator {
     return true;
   }
 
-  /** Undefined if the text is not JSON, or has bytes that are not UTF-8: the reader counts those. */
+  /** Parses text and bytes. Undefined if they are not JSON, or not UTF-8: the reader counts invalid bytes. */
   #parse(before: string, bytes: Uint8Array, start: number, end: number): StreamJsonMessage | undefined {
     const text = this.#platform.text(bytes, start, end);
     return text.includes('\ufffd') ? undefined : parseMessage(before + text);
@@ -124,7 +124,7 @@ class SnapshotAccelerator implements Accelerator {
     };
   }
 
-  /** Takes the line over: all before `from` is there already. Then the oldest have to make room. */
+  /** Copies the line into the entry, which already has all bytes before `from`. Then evicts the oldest entries above the limit. */
   #grow(entry: Entry, bytes: Uint8Array, start: number, end: number, from: number): void {
     const length = end - start;
     if (entry.line.length < length) {
@@ -145,11 +145,11 @@ class SnapshotAccelerator implements Accelerator {
 interface Cut {
   /** First byte of the new part. */
   from: number;
-  /** What must stand before it to be JSON again: the start of the block whose text goes on. */
+  /** The text to prepend so that the new part is JSON: the start of the block whose text continues. */
   prefix: string;
   /** Blocks that need not be parsed. */
   known: number;
-  /** The first parsed block is the last known one, with only the new part of its text. */
+  /** Whether the first parsed block is the last known one, with only the new part of its text. */
   grown: boolean;
   resume: ContentEnd & { at: number };
 }
@@ -184,7 +184,7 @@ function isPlain(rest: string): boolean {
   return !/\\|"content"|"message"/.test(rest);
 }
 
-/** Undefined if the combined text is not JSON: then the whole line is parsed instead. */
+/** Parses a combined text. Undefined if it is not JSON: then the whole line is parsed instead. */
 function parseMessage(text: string): StreamJsonMessage | undefined {
   const message = parseJson(text);
   return typeof message === 'object' ? message : undefined;

@@ -6,10 +6,10 @@ export interface AgentTree {
   sessionId: string | null;
   /** Lines that could not be read, a cut-off last line included. */
   unreadableLines: number;
-  /** In order of first sight, the main agent first. */
+  /** The threads in the order of their first event, the main agent first. */
   threads: TreeThread[];
   toolResults: TreeToolResult[];
-  /** In the order in which they started. */
+  /** The turns in the order in which they started. */
   turns: TreeTurn[];
   permissions: TreePermission[];
 }
@@ -30,9 +30,9 @@ export interface TreeThread {
   reportedStatus?: ThreadStatus;
   runs: TreeRun[];
   items: TreeItem[];
-  /** Its usage, summed over its runs. */
+  /** The usage of the agent, summed over its runs. */
   usage?: TaskUsage;
-  /** What it was doing, as last reported. */
+  /** The last reported activity. */
   progress?: string;
 }
 
@@ -85,7 +85,7 @@ export interface TreeToolResult {
   toolUseId: string;
   isError: boolean;
   output: string;
-  /** As on the wire. */
+  /** The content as on the wire. */
   content?: unknown;
 }
 
@@ -326,7 +326,7 @@ function itemAt(thread: TreeThread, at: BlockPlace): TreeItem | undefined {
   return places(thread).get(placeKey(at));
 }
 
-/** Puts an item in its place, in the place of the one that was there, or takes that one away. */
+/** Stores an item at its place, replaces the item that was there, or removes it. */
 function place(thread: TreeThread, at: BlockPlace, item: TreeItem | undefined): void {
   const before = itemAt(thread, at);
   const key = placeKey(at);
@@ -338,10 +338,10 @@ function place(thread: TreeThread, at: BlockPlace, item: TreeItem | undefined): 
   else if (named) thread.items.push(named);
 }
 
-/** With the message id as the second field, where a reader looks for it. */
+/** The item with the message id as its second field, for readability. */
 function withMessageId(item: TreeItem, messageId: string): TreeItem {
   const { kind, ...rest } = item;
-  // The cast is what the spread did: the same item with one field more.
+  // The cast: the spread adds one field to the same item.
   return { kind, messageId, ...rest } as TreeItem;
 }
 

@@ -8,7 +8,7 @@ export function cleanText(text: string): string {
   return showHidden(text.includes('\r\n') ? text.replaceAll('\r\n', '\n') : text);
 }
 
-/** The same on one line: each run of white space becomes one blank. */
+/** As {@link cleanText}, on one line: each run of white space becomes one blank. */
 export function cleanLine(text: string): string {
   return cleanText(text).replace(/\s+/g, ' ').trim();
 }

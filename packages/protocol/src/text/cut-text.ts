@@ -1,5 +1,5 @@
 /**
- * The beginning of a text, at most so many characters as JavaScript counts them. A character that is a pair of surrogates
+ * The beginning of a text, at most this many UTF-16 units. A character that is a pair of surrogates
  * is kept whole or left out: half of one is not Unicode, and is shown as a replacement sign.
  */
 export function cutText(text: string, charsMax: number): string {

@@ -68,7 +68,7 @@ import type { OpenedPrograms } from './open-programs.ts';
 import { createVaultCheck, type OpenedVaults } from './credentials/open-vaults.ts';
 import type { ServerStorage } from './server-storage.ts';
 
-/** The parts of a server that its routes call. */
+/** The services of a server that its routes call. */
 export interface RouteParts {
   readonly store: Store;
   readonly log: SessionLog;

@@ -4,7 +4,7 @@ import { checkToolPrograms } from '../tools/registry/tool-programs.ts';
 import { findGit } from '../workspaces/git/find-git.ts';
 import { compositionLimits } from './limits.ts';
 
-/** Looks for what tools need on this machine, which starts programs: at most once in a while, however often it is called. */
+/** Creates a function that finds the requirements of tools on this machine. The search starts programs, so its result is cached. */
 export function createMachineFinder(
   clock: Pick<Clock, 'steady'>,
   find: () => Promise<FleetMachine> = findMachine,

@@ -7,21 +7,21 @@ import { writePrivateFile } from '../keys/write-private-file.ts';
 import type { Store } from '../store/store.ts';
 import { isStoreError } from '../store/store-errors.ts';
 
-/** Where files of sessions are, and how old an orphan must be. */
+/** The directories with files of sessions, and the minimum age of an orphan. */
 export interface OrphanedSessionsOptions {
   readonly store: Pick<Store, 'documents' | 'heads'>;
   /** The file that records which database the files belong to. */
   readonly mark: string;
-  /** Directories whose entries are called after sessions. */
+  /** Directories whose entries are named by session ids. */
   readonly directories: readonly string[];
-  /** How long nothing has changed in an entry. Others may be about to make sessions. */
+  /** The minimum age of an orphan: other nodes may be about to create its session. */
   readonly ageMs: number;
   readonly onProblem: (problem: unknown) => void;
 }
 
 /**
- * Sessions that have files on this disk and are not in the database: they were deleted while the files could not be removed,
- * or a crash came before they were made. Nothing is found in files of another database, whose sessions are not known here.
+ * Finds sessions that have files on this disk and are not in the database: they were deleted while the files could not be removed,
+ * or a crash came before they were created. Files of another database are ignored, since its sessions are not known here.
  */
 export async function findOrphanedSessions(options: OrphanedSessionsOptions): Promise<readonly string[]> {
   const { store, directories, ageMs } = options;
@@ -43,11 +43,11 @@ async function isOfThisDatabase({ store, mark, onProblem }: OrphanedSessionsOpti
     if (error.code !== 'ENOENT') throw error;
   });
   if (known?.trim() === id) return true;
-  // Empty: a crash came before it was written.
+  // An empty mark: a crash came before it was written.
   if ((known ?? '').trim() === '') {
     await rm(mark, { force: true });
     await writePrivateFile(mark, `${id}\n`).catch((error: NodeJS.ErrnoException) => {
-      // Another node came first.
+      // Another node has written the mark first.
       if (error.code !== 'EEXIST' && error.code !== 'ENOENT') throw error;
     });
     return false;
@@ -65,7 +65,7 @@ async function isOfThisDatabase({ store, mark, onProblem }: OrphanedSessionsOpti
 
 async function openIdentity({ documents }: Pick<Store, 'documents'>): Promise<string> {
   const known = await documents.get(KIND, ID);
-  // Only this function writes it.
+  // Only this function writes this document.
   if (known !== undefined) return known.data['id'] as string;
   const id = randomUUID();
   try {

@@ -5,7 +5,7 @@ import { isStoreError } from '../store/store-errors.ts';
 
 /** The data directory of a node, locked against other processes until this one ends, however it ends. */
 export interface DirectoryLock {
-  /** Instances that held the lock before. They have ended, so a start does not wait for their heartbeats to expire. */
+  /** Instances that held the lock before. All have ended, so a start does not wait for their heartbeats to expire. */
   readonly formerHolders: readonly string[];
   /** Records the instance of this process, before its first heartbeat. */
   note(instance: string): Promise<void>;

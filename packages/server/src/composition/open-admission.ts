@@ -14,7 +14,7 @@ export interface AdmissionSources {
   readonly onProblem: (problem: unknown) => void;
 }
 
-/** The admission of requests of each kind, and the measured delay of the event loop, which has to be closed. */
+/** Opens the admission of requests of each kind. It measures the delay of the event loop, so it must be closed. */
 export function openAdmission({ store, log, clock, schedule, onProblem }: AdmissionSources): {
   readonly admission: Readonly<Record<AdmissionKind, Admission>>;
   readonly lag: LoopLag;
@@ -30,7 +30,7 @@ export function openAdmission({ store, log, clock, schedule, onProblem }: Admiss
     new Admission({ kind, clock, delayMs, busyShare: () => lag.busyShare, random: Math.random, onProblem });
   const admission = {
     work: open('work', () => Math.max(lag.lagMs, oldestQueryMs(), oldestWriteMs())),
-    // A read is cheap: it does not wait because work makes the event loop late, only behind too many other reads.
+    // A read is cheap: it waits only behind too many other reads, not because work delays the event loop.
     reads: open('reads', oldestQueryMs),
   };
   return { admission, lag };

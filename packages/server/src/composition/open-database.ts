@@ -6,14 +6,14 @@ import { isStoreError } from '../store/store-errors.ts';
 /** The PostgreSQL database that the operator has configured. */
 export interface DatabaseChoice {
   readonly url: string;
-  /** Where signals are listened for, if `url` leads to a pooler that hands out transactions. */
+  /** The URL for LISTEN, if `url` points to a pooler in transaction mode. */
   readonly listenUrl?: string | undefined;
   readonly tls?: DatabaseTls | undefined;
-  /** Whether the caller depends on notifications: then the start fails if none arrives. */
+  /** Whether the caller depends on notifications: then the start fails if they do not arrive. */
   readonly checksSignals?: boolean | undefined;
 }
 
-/** The store in a PostgreSQL database. What talks to it is loaded only when it is asked for. */
+/** Opens the store in a PostgreSQL database. Its code is loaded only when this is called. */
 export async function openDatabase({ url, listenUrl, tls, checksSignals = false }: DatabaseChoice): Promise<Store> {
   const { openPostgresStore } = await import('../store/postgres/postgres-store.ts');
   try {
@@ -75,7 +75,7 @@ function codesOf(error: unknown): string[] {
   return [...(typeof code === 'string' ? [code] : []), ...parts, ...codesOf(error.cause)];
 }
 
-/** An error of several attempts says nothing itself. */
+/** The first cause of an error: an aggregate of several attempts has no message. */
 function innermost(error: Error): Error {
   if (error.cause instanceof Error) return innermost(error.cause);
   const [first] = error instanceof AggregateError ? (error.errors as unknown[]) : [];

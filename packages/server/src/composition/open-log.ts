@@ -10,11 +10,11 @@ import { writeFleetCheckpoints } from '../views/fleet/write-checkpoints.ts';
 
 /** The log, with its writer of checkpoints. */
 export interface OpenedLog {
-  /** Closing it also stops writing checkpoints. */
+  /** The log. Closing it also stops writing checkpoints. */
   readonly log: SessionLog;
-  /** Has checkpoints written for long open runs that lack them, for example because an older version wrote their logs. */
+  /** Requests checkpoints for long open runs without them, for example because an older version wrote their logs. */
   readonly catchUp: (workspaceIds: readonly string[]) => Promise<void>;
-  /** A reader folded a long log. Has checkpoints written so that the next reader does not have to. */
+  /** Called when a reader folded a long log. Requests checkpoints, so that the next reader does not have to. */
   readonly onLong: (sessionId: string, head: number) => void;
 }
 

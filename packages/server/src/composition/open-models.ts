@@ -54,7 +54,7 @@ export const modelFacts: ModelFacts = {
 
 const NANO_PER_USD = 1_000_000_000;
 
-/** Without path and query, which may be secret. */
+/** The host of a URL, without path and query, which may be secret. */
 function toHost(url: string): string {
   return URL.canParse(url) ? new URL(url).host : 'an invalid URL';
 }

@@ -7,15 +7,15 @@ import type { DirectoryLock } from './lock-data-directory.ts';
 interface OpenNodeRegistry {
   readonly store: Store;
   readonly nodeId: string;
-  /** Another one with each start. */
+  /** The id of this process, different at each start. */
   readonly instance: string;
-  /** Undefined where a test shares one data directory. */
+  /** The lock of the data directory; undefined in tests that share one data directory. */
   readonly directoryLock: DirectoryLock | undefined;
   readonly clock: Clock;
   readonly onProblem: (problem: unknown) => void;
 }
 
-/** The registry of a node whose id no live process has. Rejects before anything on the disk is changed. */
+/** Opens the registry of a node. Rejects if a live process has the id, before anything on the disk is changed. */
 export async function openNodeRegistry({ directoryLock, ...options }: OpenNodeRegistry): Promise<NodeRegistry> {
   const { instance } = options;
   const endedInstances = directoryLock?.formerHolders ?? [];

@@ -29,7 +29,7 @@ export type ClaudeCodeChoice = ProgramChoice;
 
 /** The options of a server that concern program engines. */
 export interface ProgramServerOptions {
-  /** The operator's choice for each program engine, by its name: `{ 'claude-code': { workspaces: ['wrkspc_default'] } }`. False: not used. */
+  /** The operator's choice for each program engine, by its name: `{ 'claude-code': { workspaces: ['wrkspc_default'] } }`. False disables an engine. */
   readonly programs?: Readonly<Record<string, ProgramChoice | false | undefined>> | undefined;
   /** An alias of `programs['claude-code']`. */
   readonly claudeCode?: ClaudeCodeChoice | false | undefined;
@@ -44,11 +44,11 @@ export interface OpenProgramsOptions {
   readonly store: Pick<Store, 'sessions'>;
   readonly scripted: ScriptedModel;
   readonly remover: Pick<TreeRemover, 'discard'>;
-  /** What the sandbox of a session has beside its workspace. */
+  /** The mounts of a session's sandbox in addition to its workspace. */
   readonly openMounts?: ProgramHost['openMounts'];
   /** The credentials of a session for its MCP servers. */
   readonly openAuthorization?: ProgramHost['openAuthorization'];
-  /** The proxy for the connections of a session's program. Left out: they are tunnels that are not looked into. */
+  /** Opens the proxy for the connections of a session's program. Absent: the connections are tunnels without inspection. */
   readonly openEgress?: (
     sessionId: string,
     networking: Networking,
@@ -67,11 +67,11 @@ export interface OpenedPrograms {
   readonly namedEngines: readonly string[];
   /** All engines together, for work that does not depend on a model. */
   readonly all: AllPrograms;
-  /** Throws where agents of a workspace may not have the model. */
+  /** Throws if agents of a workspace may not have the model. */
   readonly checkModel: (workspaceId: string, model: string) => void;
-  /** Throws where `checkModel` does, and where no session could start with the model. */
+  /** Throws like `checkModel`, and if no session could start with the model. */
   readonly checkSession: (workspaceId: string, model: string) => Promise<void>;
-  /** Throws where a session with these models, of its own agent and its roster, cannot have an option that its metadata names. */
+  /** Throws if the metadata of a session sets an option that the models of its agent and roster do not support. */
   readonly checkOptions: CheckOptions;
 }
 
@@ -122,7 +122,7 @@ export async function openPrograms(parts: OpenProgramsOptions): Promise<OpenedPr
     },
   };
 
-  /** Checked at each start: the workspace may have lost its permission after the session was created. */
+  /** Checks the permission at each start: the workspace may have lost it after the session was created. */
   function restrict(engine: ProgramEngine): ProgramEngine {
     return {
       ...engine,
@@ -148,7 +148,7 @@ export async function openPrograms(parts: OpenProgramsOptions): Promise<OpenedPr
   }
 }
 
-/** Removes what programs have kept of sessions that were deleted while this server was not running. */
+/** Removes files that programs kept of sessions that were deleted while this server was not running. */
 export async function forgetGone(programs: AllPrograms, store: Pick<Store, 'heads'>): Promise<void> {
   const kept = await programs.listKept();
   if (kept.length === 0) return;
@@ -202,7 +202,7 @@ function toHost(parts: OpenProgramsOptions, name: string, choice: ProgramChoice)
         loginHosts,
         resolveHost: resolver.forSession(),
       });
-      // A host that the operator has named with a port is reached on that port.
+      // A host that the operator configured with a port is reached on that port.
       const ownHosts = networking?.type === 'limited' ? loginHosts : [...loginHosts, ...(allowedPrivateHosts ?? [])];
       const proxy = await openEgress?.(sessionId, networking ?? { type: 'unrestricted' }, ownHosts);
       if (proxy === undefined) return network;
@@ -217,7 +217,7 @@ function toHost(parts: OpenProgramsOptions, name: string, choice: ProgramChoice)
   };
 }
 
-/** Bodies of all programs together are bounded like those of one key. */
+/** Bounds the bodies of all programs together like the bodies of one key. */
 function toBoundedHandler(handle: ScriptedHandler): ProgramHost['handleScripted'] {
   return (request, response) => {
     const held = holdBody('programs');
@@ -226,7 +226,7 @@ function toBoundedHandler(handle: ScriptedHandler): ProgramHost['handleScripted'
   };
 }
 
-/** The sandbox is looked for at its first use, and again after a failure: it may have been installed in the meantime. */
+/** Detects the sandbox at its first use, and again after a failure: it may have been installed in the meantime. */
 function openSandboxOnce(): () => Promise<SandboxState> {
   let opening: Promise<SandboxState> | undefined;
   return async () => {

@@ -18,7 +18,7 @@ export interface OpenPush {
   readonly resolver: HostResolver;
   /** Encrypts the private key where nodes share the store. */
   readonly secret: string | undefined;
-  /** The keys of the server, once they are open; undefined if it has none. */
+  /** The API keys of the server, once they are open; undefined if it has none. */
   readonly keys: () => KeyStore | undefined;
   readonly logins: () => Pick<Logins, 'list'>;
   readonly clock: Clock;
@@ -35,7 +35,7 @@ export function openPush(parts: OpenPush): Push {
     contact: pushContact,
     rules: { resolveHost: resolver.forSession(), allowedPrivateHosts },
     hasKey: async (workspaceId, keyId) => {
-      // A device of a person gets messages while the person is signed in somewhere.
+      // A device of a person receives messages while the person is signed in on any browser.
       if (isPersonId(keyId)) return (await logins().list(workspaceId)).some((login) => login.keyId === keyId);
       const known = keys();
       return known === undefined || (await known.findById(keyId))?.workspaceId === workspaceId;

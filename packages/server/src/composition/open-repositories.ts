@@ -29,7 +29,7 @@ import { createSessionRelays } from '../workspaces/relay/session-relays.ts';
 export interface OpenRepositoriesOptions {
   readonly store: Pick<Store, 'documents' | 'sessions' | 'audit'>;
   readonly clock: Pick<Clock, 'steady'>;
-  /** Opens the master key, and makes it at the first token. */
+  /** Opens the master key, and creates it at the first token. */
   readonly openSealer: () => Promise<Sealer>;
   readonly resourceStore: Pick<ResourceStore, 'read'>;
   readonly dataDirectory: string;
@@ -71,7 +71,7 @@ export async function openRepositories(
     tokens,
     credentials,
     listResources: (sessionId) => resourceStore.read(sessionId),
-    // Beside the workspaces, so that a clone can be moved into one of them. Their ids do not begin with a dot.
+    // On the disk of the workspaces, so that a clone can be moved into one of them. Session ids do not begin with a dot.
     directory: join(workspacesDirectory, '.clones'),
     runSetup: createSetupRunner({ openSandbox: () => openBubblewrap({ findProgram }), allowsUnsandboxed }),
     inTurn: options.inTurn,

@@ -5,18 +5,18 @@ import { writePrivateFile } from '../keys/write-private-file.ts';
 import type { Store } from '../store/store.ts';
 import { parseWebhookKey, toWebhookKey, type WebhookKey } from '../webhooks/webhook-key.ts';
 
-/** Where the webhook key is stored: in a file, or, shared by nodes, in the database, encrypted with their secret. */
+/** The location of the webhook key: a file, or, if nodes share it, the database, encrypted with their secret. */
 export type WebhookKeyLocation =
   | { readonly file: string }
   | { readonly store: Pick<Store, 'documents'>; readonly secret: string };
 
 export interface OpenedWebhookKey {
   readonly key: WebhookKey;
-  /** Whether this start created it. */
+  /** Whether this start created the key. */
   readonly isNew: boolean;
 }
 
-/** The key that was given, or the one that is kept, or a new one. Of several that start at once all get the same. */
+/** Opens the configured key, the stored key, or a new one. Several servers that start at once get the same key. */
 export async function openWebhookKey(
   given: string | undefined,
   location: WebhookKeyLocation,
@@ -25,7 +25,7 @@ export async function openWebhookKey(
   const make = () => toWebhookKey(randomBytes(KEY_BYTES)).text;
   if ('file' in location) return await openFile(location.file, make);
   const { store, secret } = location;
-  // Receivers have the key too, so one that was in the clear goes on.
+  // Receivers have the key too, so a key that was stored unencrypted stays in use.
   const { text, isNew } = await openSealedSecret(store, { id: 'webhook_key', secret, make, ifInClear: 'sealed' });
   return { key: parseWebhookKey(text, 'webhook_key in the database'), isNew };
 }

@@ -9,7 +9,7 @@ import { createWebhooks, type Webhooks, type WebhooksOptions } from '../webhooks
 export interface WebhookChoice {
   /** The URLs that receive events: http or https, without user name or password. */
   readonly urls: readonly string[];
-  /** `whsec_…`, as receivers have it too. Without it one is made and kept. */
+  /** The signing key, `whsec_…`, which receivers have too. If absent, a key is created and stored. */
   readonly signingKey?: string | undefined;
 }
 
@@ -37,7 +37,7 @@ export async function openWebhooks({
   return { webhooks: createWebhooks({ ...options, addresses, key }), newKey: isNew ? key.text : undefined };
 }
 
-/** Throws what openWebhooks would, before anything is open that would have to be closed again. */
+/** Checks the configuration as `openWebhooks` does, before resources are opened that would have to be closed again. */
 export function checkWebhooks(choice: WebhookChoice | undefined): void {
   toWebhookAddresses(choice?.urls ?? []);
   if (choice?.signingKey !== undefined) parseGivenKey(choice.signingKey);

@@ -68,7 +68,7 @@ export async function openTestWorkspaces(
     const addSource = async (sessionId: string, source: object) => {
       const added = { ...source, id: ids.next('sesrsc'), created_at: '', updated_at: '' } as DirectoryResource;
       stored.set(sessionId, [added]);
-      // The interface is generic, and directories are all that is added here.
+      // The interface is generic, and only directories are added here.
       return added as never;
     };
     const sources = toSources({ addSource });

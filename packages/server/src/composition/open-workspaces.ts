@@ -37,7 +37,7 @@ export interface WorkspaceServerOptions {
   readonly allowedDirectories?: readonly string[] | undefined;
   /** Lets commands run without a sandbox on machines where no sandbox is available. */
   readonly allowUnsandboxedBash?: boolean | undefined;
-  /** Larger files are not recorded. Default: 10 MiB; at most 100 MiB. */
+  /** Bytes of a recorded file; larger files are not recorded. Default: 10 MiB; at most 100 MiB. */
   readonly snapshotFileBytesMax?: number | undefined;
 }
 
@@ -45,28 +45,28 @@ export interface WorkspaceServerOptions {
 export interface OpenWorkspacesOptions extends WorkspaceServerOptions {
   readonly store: Pick<Store, 'documents' | 'sessions' | 'threads' | 'read' | 'now'>;
   readonly dataDirectory: string;
-  /** The workspaces are below it. */
+  /** The parent directory of the workspaces. */
   readonly directory: string;
-  /** Keeps what belongs to workspaces beside them. */
+  /** The directory of the state of workspaces. */
   readonly stateDirectory: string;
   readonly resourceStore: ResourceStore;
   readonly repositorySources: RepositorySources;
   readonly remover: Pick<TreeRemover, 'discard' | 'resume'>;
-  /** Set where sessions may be continued on another node. */
+  /** Set if sessions may be continued on another node. */
   readonly backups?: SnapshotBackups | undefined;
   readonly openSandbox?: (() => Promise<SandboxState>) | undefined;
-  /** The home directory of the user whose ignore rules hold. Default: that of the user of this process. */
+  /** The home directory of the user whose ignore rules apply. Default: the home of the user of this process. */
   readonly userHome?: string | undefined;
   /** Changes how git is run on repositories. */
   readonly wrapGit?: ((git: RepositoryGit) => RepositoryGit) | undefined;
 }
 
-/** The workspaces of a server, and the check of what new ones are made from. */
+/** The workspaces of a server, and the check of the sources of new ones. */
 export interface OpenedWorkspaces {
   readonly workspaces: Workspaces;
   /** The recorded files of sessions. */
   readonly snapshots: Snapshots;
-  /** The worktrees of threads that work apart. */
+  /** The worktrees of threads that do not work in the workspace of their session. */
   readonly threadWorkspaces: ThreadWorkspaces;
   /** Creates the API for changes in the workspaces on this disk. */
   readonly toChanges: (owner: ChangesOwner) => Changes;
@@ -74,9 +74,9 @@ export interface OpenedWorkspaces {
     resources: Pick<SessionResources, 'addSource'>,
     settle?: (sessionId: string) => Promise<void>,
   ) => SessionSources;
-  /** When a server starts: finishes removals, sets files back that a killed process was writing, and takes over its in-place locks. */
+  /** When a server starts: finishes removals, restores files that a killed process was writing, and takes over its in-place locks. */
   readonly resume: (onProblem: Report) => Promise<void>;
-  /** Other servers of this machine may use the directories from now on. */
+  /** Releases the directories for other servers of this machine. */
   readonly close: () => Promise<void>;
 }
 
@@ -133,7 +133,7 @@ export function openWorkspaces(options: OpenWorkspacesOptions): OpenedWorkspaces
         if ((await realpath(path).catch(() => undefined)) !== path) return false;
         return isBelow(path, await realpath(directory).catch(() => directory)) || (await allowed.has(path));
       };
-      // Where workspaces are shared, another node may be at it too, which changes nothing.
+      // If workspaces are shared, another node may do the same at the same time, which is harmless.
       await remover.resume(directory);
       await remover.resume(join(stateDirectory, SNAPSHOTS));
       await snapshots.undoInterrupted({ canWrite, onProblem });

@@ -31,7 +31,7 @@ export function createProgramNetwork(options: ProgramNetworkOptions): ProgramNet
     findHost: async (url, signal) => {
       if (!loginHosts.includes(url.host)) {
         rules.checkHost(url);
-        // The port of another protocol would be a way to speak it.
+        // Another port could belong to another protocol.
         const isOtherPort = url.port !== '' && !allowedPrivateHosts.includes(url.host);
         if (!rules.isLimited && isOtherPort) throw new Error(`${url.host} cannot be reached: only port 443 can`);
       }

@@ -30,13 +30,13 @@ export interface ServerOptions extends ProgramServerOptions {
   readonly secret?: string | undefined;
   /**
    * The key that stored secrets of users are encrypted with: 32 bytes in base64, the same on every node. Default: the environment
-   * variable `FLEETLOOM_MASTER_KEY`, else `masterKeyFile`, else, without `database`, a file that is made in the data directory.
+   * variable `FLEETLOOM_MASTER_KEY`, else `masterKeyFile`, else, without `database`, a file that is created in the data directory.
    */
   readonly masterKey?: string | undefined;
   /** A file with the master key. */
   readonly masterKeyFile?: string | undefined;
   /**
-   * Master keys that only open what they have encrypted, separated by commas. Default: the environment variable
+   * Master keys that are only used to decrypt, separated by commas. Default: the environment variable
    * `FLEETLOOM_MASTER_KEY_OLD`.
    */
   readonly olderMasterKeys?: string | undefined;
@@ -51,7 +51,7 @@ export interface ServerOptions extends ProgramServerOptions {
   readonly homeGoneMs?: number | undefined;
   /**
    * Directories below which sessions may work on files of this machine, with resources of the type `directory`. Links that
-   * lead out of them are refused. Default: none.
+   * lead out of them are rejected. Default: none.
    */
   readonly allowedDirectories?: readonly string[] | undefined;
   /** The address to listen on. Default: loopback. */
@@ -60,7 +60,7 @@ export interface ServerOptions extends ProgramServerOptions {
   readonly port?: number | undefined;
   /** Host names under which a load balancer or proxy addresses the server. */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** Addresses and networks of reverse proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` count. Default: none. */
+  /** Addresses and networks of reverse proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted. Default: none. */
   readonly trustedProxies?: readonly string[] | undefined;
   /** The number of simultaneous connections. Default: half of the file descriptors of the process. */
   readonly connectionsMax?: number | undefined;
@@ -82,30 +82,30 @@ export interface ServerOptions extends ProgramServerOptions {
   /** Private hosts that `web_fetch`, MCP and push messages may reach, as `host` or `host:port`. */
   readonly allowedPrivateHosts?: readonly string[] | undefined;
   /**
-   * Hosts that repositories may be cloned from beside github.com: `gitlab.example.com`, `git.example.com:8443`,
-   * `http://10.0.0.7:3000`, or `*` for every public host. A host in a private network has to be named.
+   * Hosts that repositories may be cloned from in addition to github.com: `gitlab.example.com`, `git.example.com:8443`,
+   * `http://10.0.0.7:3000`, or `*` for every public host. A host in a private network must be listed.
    */
   readonly gitHosts?: readonly string[] | undefined;
-  /** Which pushes of agents are passed on to git hosts. Default: `no-delete`, all but those that delete refs. */
+  /** Which pushes of agents are forwarded to git hosts. Default: `no-delete`, all pushes except deletions of refs. */
   readonly gitPush?: GitPush | undefined;
   /**
-   * What programs in the sandbox reach through the egress proxy. `limited`: what environments with limited networking allow. `open`:
-   * beside that every public host, where the networking of an environment is unrestricted. `none`: nothing. Default: `limited`.
+   * The hosts that programs in the sandbox reach through the egress proxy. `limited`: hosts that environments with limited networking allow. `open`:
+   * also every public host, if the networking of an environment is unrestricted. `none`: no hosts. Default: `limited`.
    */
   readonly bashNetwork?: 'none' | 'limited' | 'open' | undefined;
-  /** Holds `web_fetch` to the hosts of the environment as well, which otherwise are about its sandbox only. */
+  /** Whether `web_fetch` is also limited to the hosts of the environment, which otherwise apply to its sandbox only. */
   readonly strictNetwork?: boolean | undefined;
-  /** The registries that `allow_package_managers` of an environment opens, as hosts. Default: the public ones. */
+  /** The hosts of registries that `allow_package_managers` of an environment allows. Default: the public registries. */
   readonly packageHosts?: readonly string[] | undefined;
-  /** Larger files of workspaces are not recorded: changes of them are listed, and cannot be applied. Default: 10 MiB; at most 100 MiB. */
+  /** Bytes of a recorded file: changes of larger files are listed, but cannot be applied. Default: 10 MiB; at most 100 MiB. */
   readonly snapshotFileBytesMax?: number | undefined;
   /** A file with certificates of further authorities, in PEM, that programs in the sandbox and the egress proxy trust. */
   readonly egressCa?: string | undefined;
   /** Lets bash run without a sandbox on machines where no sandbox is available. */
   readonly allowUnsandboxedBash?: boolean | undefined;
-  /** Certificates: the server is reached by https, with TLS 1.2 or newer. Left out: by http. */
+  /** Certificates: the server uses https, with TLS 1.2 or newer. Absent: http. */
   readonly tls?: TlsFiles | undefined;
-  /** The file that says at which OpenID providers people sign in to the dashboard, see docs/single-sign-on.md. */
+  /** The file with the OpenID providers at which people sign in to the dashboard, see docs/single-sign-on.md. */
   readonly oidcConfigFile?: string | undefined;
   /** How connections to the database are encrypted. By default the certificate of a host other than this machine is verified. */
   readonly databaseTls?: DatabaseTls | undefined;
@@ -113,7 +113,7 @@ export interface ServerOptions extends ProgramServerOptions {
   readonly keepAudit?: KeepAudit | undefined;
   /** Receives every entry of the audit log at least once, in the order of its chain, also those of other nodes. */
   readonly onAuditEntry?: ((entry: FleetAuditEntry) => void) | undefined;
-  /** Where entries of the audit log are sent as syslog messages as well: `udp://host:514`, `tcp://host:601` or `unix:/path`. */
+  /** The address to which entries of the audit log are also sent as syslog messages: `udp://host:514`, `tcp://host:601` or `unix:/path`. */
   readonly auditSyslog?: string | undefined;
   /** How long text deltas are kept after their turn ended. The whole messages are always kept. Default: forever. */
   readonly keepDeltas?: KeepDeltas | undefined;
@@ -130,6 +130,6 @@ export interface ServerOptions extends ProgramServerOptions {
   readonly dashboardDirectory?: string | undefined;
   /** Receives a record of each request, and unexpected errors. */
   readonly log?: RequestLog | undefined;
-  /** Receives errors of background work, which no request reports. Default: a process warning. */
+  /** Receives errors of background work, which are not part of a response. Default: a process warning. */
   readonly onProblem?: ((problem: unknown) => void) | undefined;
 }

@@ -65,21 +65,21 @@ import { openWorkspaces, SNAPSHOTS, type WorkspaceServerOptions } from './open-w
 import type { DocumentRecord } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 
-/** Everything that a server stores: in its data directory, or in a database that nodes share. */
+/** The storage of a server: in its data directory, or in a database that nodes share. */
 export interface ServerStorage {
   readonly owner: string;
   readonly files: FileStore;
   readonly resources: SessionResources;
-  /** Checks what the workspaces of new sessions are made from. */
+  /** Checks the sources of workspaces of new sessions. */
   readonly sources: SessionSources;
   readonly workspaces: Workspaces;
   /** The recorded files of sessions. */
   readonly snapshots: Snapshots;
   /** Copies the recorded files of a session for a fork of it, on whichever node they are. */
   readonly copyFiles: ForkedWorkspaces['copyFiles'];
-  /** Removes a workspace whose changes were discarded, and what would bring them back. */
+  /** Removes a workspace whose changes were discarded, and the records that would restore them. */
   readonly discardWorkspace: (sessionId: string) => Promise<void>;
-  /** The worktrees of threads that work apart. */
+  /** The worktrees of threads that do not work in the workspace of their session. */
   readonly threadWorkspaces: ThreadWorkspaces;
   /** Opens the API for changes in workspaces, on any node. */
   readonly openChanges: (sessions: OwnedSessions) => Changes;
@@ -104,7 +104,7 @@ export interface ServerStorage {
   readonly isLeader: () => boolean;
   /** Removes the files of a deleted session. */
   readonly forget: (sessionId: string) => Promise<void>;
-  /** Sessions that were deleted before this start and still have files here. */
+  /** Sessions that were deleted before this start and still have files on this disk. */
   readonly orphanedSessions: readonly string[];
   /** Starts heartbeats and answers requests of other nodes. */
   readonly start: (sessions: Pick<Sessions, 'health' | 'control'> & OwnedSessions) => Promise<void>;
@@ -129,19 +129,19 @@ function toOwnerOfChanges(sessions: OwnedSessions): ChangesOwner {
 export interface ServerStorageOptions extends WorkspaceServerOptions {
   readonly store: Store;
   readonly dataDirectory: string;
-  /** Set for nodes: which processes had the data directory before. */
+  /** Set for nodes: the lock, with the processes that used the data directory before. */
   readonly directoryLock?: DirectoryLock | undefined;
   /** The directory of workspaces that every node mounts. */
   readonly sharedWorkspaces?: string | undefined;
   readonly busySessionsMax?: number | undefined;
   /** How long a node may be offline before the workspaces on its disk count as lost. */
   readonly homeGoneMs?: number | undefined;
-  /** Hosts that repositories may be cloned from beside github.com. */
+  /** Hosts that repositories may be cloned from in addition to github.com. */
   readonly gitHosts?: readonly string[] | undefined;
   readonly gitPush?: GitPush | undefined;
   /** Encrypts the secrets that nodes share in the store. */
   readonly secret?: string | undefined;
-  /** Encrypts the secrets of users. */
+  /** Opens the encryption of the secrets of users. */
   readonly openSealer: () => Promise<Sealer>;
   /** Removes the workspaces of deleted sessions. */
   readonly remover: Pick<TreeRemover, 'discard' | 'resume'>;
@@ -309,7 +309,7 @@ export async function openNodeStorage(options: ServerStorageOptions): Promise<Se
       keepMs: 2 * nodeLimits.nodeMessageWaitMs,
       onSwept: ({ id }: DocumentRecord) => store.blobs.delete(answerBlob(id)),
     },
-    // Leftovers of sessions that were never created because a node was killed.
+    // Files of sessions that were never created because a node was killed.
     { kind: MOUNTING, keepMs: compositionLimits.mountingMs, onSwept: createMountSweep(store, resourceStore) },
     { kind: REPOSITORY_TOKENS, isOfSession: true },
     { kind: SNAPSHOT_BACKUP, isOfSession: true, onSwept: ({ id }: DocumentRecord) => backups.remove(id) },
@@ -321,7 +321,7 @@ export async function openNodeStorage(options: ServerStorageOptions): Promise<Se
     directories: isEverywhere
       ? [sharedWorkspaces, join(stateDirectory, RECORDS), join(stateDirectory, SNAPSHOTS)]
       : ['workspaces', 'mounted', RECORDS, SNAPSHOTS].map((name) => join(dataDirectory, name)),
-    // Where others have the same files, one of them may be about to make the session.
+    // If nodes share the files, another node may be about to create the session.
     ageMs: isEverywhere ? compositionLimits.mountingMs : 0,
     onProblem,
   });
@@ -376,7 +376,7 @@ export async function openNodeStorage(options: ServerStorageOptions): Promise<Se
     orphanedSessions,
     start: async (sessions) => {
       await nodes.start();
-      // The other side is the same program.
+      // The other node runs the same program.
       const control = (sessionId: string, asked: object) => sessions.control(sessionId, asked as SessionControl);
       const changes = answerChanges(localChanges(sessions), store.blobs, answerOutputs(local, store.blobs));
       const others = answerControl(control, answerForks(localForks, changes));

@@ -22,7 +22,7 @@ async function addSummaries(store: Store, signal: AbortSignal, onProblem: (probl
   const pace = createPace();
   const failed = new Set<string>();
   while (!signal.aborted) {
-    // Failed sessions are found again, so that many more are requested.
+    // Failed sessions are found again, so their number is added to the limit.
     const found = await store.summaries.findMissing(storeLimits.storeSliceRowsMax + failed.size);
     const missing = found.filter((sessionId) => !failed.has(sessionId));
     if (missing.length === 0) return;

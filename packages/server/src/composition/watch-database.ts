@@ -23,7 +23,7 @@ export function watchDatabase({ store, schedule, onProblem }: WatchOptions): Dat
       return isAway;
     },
     onAway: (handler) => {
-      // A function of its own: the same handler may be added twice.
+      // A separate function: the same handler may be added twice.
       const own = () => handler();
       handlers.add(own);
       return () => void handlers.delete(own);
@@ -38,14 +38,14 @@ export function watchDatabase({ store, schedule, onProblem }: WatchOptions): Dat
     let isOver = false;
     const finish = (isThere: boolean) => {
       if (isClosed) return;
-      // An answer after the limit also shows that the database is there.
+      // A response after the limit also shows that the database is reachable.
       if (isThere || !isOver) note(isThere);
       if (isOver) return;
       isOver = true;
       cancel();
       cancel = schedule(check, compositionLimits.readyEveryMs);
     };
-    // After the event loop was blocked, an answer that has arrived in the meantime is read before the limit counts.
+    // After the event loop was blocked, a response that has arrived in the meantime is read before the limit applies.
     cancel = schedule(() => setImmediate(() => finish(false)), compositionLimits.readyMs);
     inBackground(
       store.now().then(

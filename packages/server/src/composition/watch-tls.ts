@@ -13,14 +13,14 @@ export interface WatchTlsOptions {
   readonly onProblem: (problem: unknown) => void;
 }
 
-/** Certificates that are replaced while the server runs. */
+/** Watches certificate files that may be replaced while the server runs. */
 export interface TlsWatch {
-  /** Reads the files now. Throws, and leaves the certificates as they are, if they cannot be used. */
+  /** Reads the files now. Throws, and keeps the certificates, if the files are not valid. */
   reload(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The certificates that a server starts with. One that has expired is reported: clients refuse it. */
+/** Reads the certificates at the start of a server. An expired certificate is reported: clients reject it. */
 export async function openTls(
   files: TlsFiles | undefined,
   clock: Pick<Clock, 'now'>,
@@ -32,9 +32,9 @@ export async function openTls(
   return tls;
 }
 
-/** Reads the files again when one of them has changed. Files that cannot be used are reported once, and the old ones stay in use. */
+/** Reads the files again when one of them has changed. Invalid files are reported once, and the old certificates stay in use. */
 export function watchTls({ files, onChange, schedule, onProblem }: WatchTlsOptions): TlsWatch {
-  // Read once more at first: they may have been replaced between the start of the server and now.
+  // The files are read again at first: they may have been replaced since the start of the server.
   let seen: string | undefined;
   let loading: Promise<void> = Promise.resolve();
   const load = async () => {

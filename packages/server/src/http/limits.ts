@@ -1,10 +1,10 @@
 /** Numbers that bound the HTTP server. Each has a test at its edge. */
 export const httpLimits = {
-  /** Rows of a page of the list of all sessions. */
+  /** Rows on a page of the list of all sessions. */
   fleetSessionsPageMax: 200,
   /** Characters of a search, and of the name of an agent or a model in a query. */
   fleetSessionsTextCharsMax: 500,
-  /** The largest minimum cost that can be asked for, in US dollars. */
+  /** The largest value of the minimum cost filter, in US dollars. */
   minCostUsdMax: 1_000_000,
   /** Bytes of request bodies held in memory: for one key, and for all. */
   bodiesPerKeyBytesMax: 128 * 1024 * 1024,
@@ -23,26 +23,26 @@ export const httpLimits = {
   connectionGraceMs: 5,
   /** Connections accepted beyond the maximum while the ones they replace are being closed. */
   connectionsSlack: 8,
-  /** Requests that one connection has sent before the first of them was answered. No more are read until then. */
+  /** Pipelined requests of one connection. No more are read until the first of them has its response. */
   pipelinedRequestsMax: 16,
-  /** How long a client may read nothing of an answer. */
+  /** How long a client may read nothing of a response. */
   answerStallMs: 60_000,
   /** The minimum time between two reports that connections cannot be accepted. */
   acceptReportMs: 10_000,
-  /** An id in a path. Ours have at most 33 characters. */
+  /** Characters of an id in a path. Ids of this server have at most 33 characters. */
   pathIdCharsMax: 128,
   /** Values that one parameter of a query may have. */
   queryValuesMax: 100,
-  /** The length of a key; longer ones are refused without a look-up. Session tokens are the longest, with about 300. */
+  /** Characters of a key; longer ones are rejected without a look-up. Session tokens are the longest, with about 300. */
   secretCharsMax: 1_024,
-  /** How long an answer is kept for an `Idempotency-Key`. */
+  /** How long a response is kept for an `Idempotency-Key`. */
   idempotencyMs: 24 * 60 * 60 * 1_000,
   idempotencyKeyCharsMax: 255,
-  /** A larger request is also applied once, but its response, which repeats it, is not kept. */
+  /** Bytes of a request whose response is kept. A larger request is also applied once, but its response, which repeats it, is not kept. */
   replayBytesMax: 1024 * 1024,
-  /** The size of a stored answer: the content of the largest request, and the rest of the resource. */
+  /** Bytes of a stored response: the content of the largest request, and the rest of the resource. */
   replayAnswerBytesMax: 1280 * 1024,
-  /** How long an answer is kept for a client that repeats a request without such a key. */
+  /** How long a response is kept for a client that repeats a request without an `Idempotency-Key`. */
   retryGuardMs: 60_000,
   recordPageItemsDefault: 20,
   descriptionCharsMax: 2_048,
@@ -57,50 +57,50 @@ export const httpLimits = {
   streamBufferBytesMax: 4 * 1024 * 1024,
   /** Bytes sent to a stream in one tick are one write, up to this size: a faster producer must notice back-pressure. */
   streamWriteBytesMax: 1024 * 1024,
-  /** The longest silence of a stream. */
+  /** How long a stream may be silent before a ping is sent. */
   streamPingMs: 10_000,
   /** How long a reader may read nothing while bytes are buffered for it. */
   streamStallMs: 60_000,
-  /** Open streams of one key. An event for all of them, and the end of all of them, is one turn of the event loop. */
+  /** Open streams of one key. An event for all of them, or the end of all of them, is handled in one turn of the event loop. */
   streamsPerKeyMax: 1_024,
   /** The reconnect delay that readers receive when the server stops. */
   streamRetryMs: 1_000,
   /** Keys whose rate is tracked. The least recently used one is evicted, and starts again with a full bucket. */
   rateBucketsMax: 10_000,
-  /** How long the key of a request that needs no database is looked up there; then keys count as they were known last. */
+  /** How long a key look-up may take for a request that does not need the database; then the last known keys are used. */
   knownKeysWaitMs: 500,
-  /** How many requests of a kind wait to be let in. */
+  /** Requests of a kind that wait to be admitted. */
   admissionWaitingMax: 1_000,
-  /** A queue that is shorter is not long: its requests wait for as long as they may. */
+  /** Requests of a queue that counts as long. Requests in a shorter queue wait for up to the limit. */
   admissionQueueLeast: 4,
-  /** No more are let in while what is due is late by this much. */
+  /** How late due work may be. No more requests are admitted while it is later. */
   admissionDelayMs: 50,
   /** How long a write may wait for the disk or the database before it counts as late. */
   admissionWriteMs: 200,
   /**
-   * How many of each kind are under way at a time: at least, at first and at most. How long one waits at most, and as far as that
-   * is known when it arrives. It waits for less if it would not be answered within `answerMs` after that, as the last ones were.
+   * How many requests of each kind are in progress at a time: at least, at first and at most. How long one waits at most, and as far as that
+   * is known when it arrives. It waits for less if its response would not be ready within `answerMs` after that, judged by the last requests.
    */
   admission: {
     work: { least: 1, first: 16, most: 16, waitMs: 1_000, queueMs: 500, answerMs: 1_500 },
     reads: { least: 16, first: 16, most: 64, waitMs: 2_000, queueMs: 1_000, answerMs: 2_000 },
   },
-  /** How long one may always wait, and of how many answers the time is remembered. */
+  /** How long a request may always wait, and the number of recent response times that are kept. */
   admissionWaitLeastMs: 100,
   admissionServed: 20,
   /**
-   * Each request that takes so long multiplies their number by the factor: in a process that is busy for this share of its time,
-   * and in one that waits for something else, which then still lets in so many.
+   * A request that takes this long multiplies the number of requests in progress by the factor: in a process that is busy for this share of time,
+   * and in one that waits for something else, which then still admits at least this many.
    */
   admissionSlowMs: 250,
   admissionSlowIdleMs: 1_000,
   admissionIdleSlots: 4,
   admissionBusyShare: 0.8,
   admissionSlotsFactor: 0.7,
-  /** The longest `retry-after` of a rejected one, and the time without rejections after which the next one is reported. */
+  /** The longest `retry-after` of a rejected request, and how long after the last rejection the next one is reported. */
   admissionRetrySecondsMax: 3,
   admissionReportMs: 10_000,
-  /** How long requests that are under way have when the server stops. */
+  /** How long requests in progress may take when the server stops. */
   shutdownGraceMs: 10_000,
   /** Events of one request. */
   sentEventsMax: 100,
@@ -108,18 +108,18 @@ export const httpLimits = {
   initialEventsMax: 50,
   /** Blocks of one system message. */
   systemBlocksMax: 1_000,
-  /** The text of the rule that a decision was made by. */
+  /** Characters of the rule that a decision was made by. */
   ruleCharsMax: 4_096,
-  /** The largest depth at which agents of an orchestrated request work. */
+  /** The largest delegation depth of an orchestrated request. */
   orchestrateDepthMax: 2,
-  /** An `Idempotency-Key` of an orchestrated request. */
+  /** Characters of an `Idempotency-Key` of an orchestrated request. */
   orchestrateKeyCharsMax: 256,
   /** How long a cancel waits for the end of its run. */
   cancelWaitMs: 1_000,
   /** Agents of a workspace that an orchestrated request may delegate to. */
   rosterMax: 100,
   /**
-   * How long after a send the first stream begins with the events that the send has caused. Two seconds are enough for a
+   * How long after a send a first stream still begins with the events that the send has caused. Two seconds are enough for a
    * client that opens the stream right after the send; a busy machine takes longer.
    */
   catchUpMs: 5_000,
@@ -133,17 +133,17 @@ export const httpLimits = {
   /** How long a polled item waits for its acknowledgement, unless the poll sets another time. */
   workReclaimMs: 5_000,
   workReclaimMsMax: 86_400_000,
-  /** The id that a worker chooses. */
+  /** Characters of the id that a worker chooses. */
   workerIdCharsMax: 256,
   /** How long the session token of a worker is valid. */
   sessionTokenMs: 24 * 60 * 60 * 1_000,
-  /** The headers of one part of an upload. */
+  /** Bytes of the headers of one part of an upload. */
   uploadHeaderBytesMax: 8 * 1024,
   /** Parts of one upload: a file, and fields beside it. */
   uploadPartsMax: 16,
   /** Bytes before the first part of an upload. */
   uploadPreambleBytesMax: 8 * 1024,
-  /** A part of an upload that is not a file. */
+  /** Bytes of a part of an upload that is not a file. */
   uploadFieldBytesMax: 1_024,
   uploadNameCharsMax: 255,
   /** Entries of the audit log on one page. */
@@ -151,18 +151,18 @@ export const httpLimits = {
   auditPageDefault: 100,
   /** How long a login link works. */
   loginCodeMs: 10 * 60_000,
-  /** Unused login links of one workspace, and of one person or login. Above it the oldest of the same maker is dropped. */
+  /** Unused login links of one workspace, and of one person or login. Above the limit the oldest of the same maker is removed. */
   loginCodesMax: 100,
   loginCodesOfPersonMax: 50,
-  /** The body of the sign-in form: a key and the name of its field. */
+  /** Bytes of the body of the sign-in form: a key and the name of its field. */
   loginBodyBytesMax: 4 * 1024,
   /** Signed-in browsers of one workspace; above it the oldest one of the same key or person is signed out. */
   loginsMax: 2_000,
-  /** Those of one person, or that were made with one login; above it its oldest is signed out. */
+  /** Signed-in browsers of one person, or made with one login; above the limit the oldest is signed out. */
   loginsOfPersonMax: 100,
-  /** Links in a row, each made in a browser that the link before has signed in. */
+  /** The length of a chain of links, each made in a browser that the previous link has signed in. */
   loginDepthMax: 3,
-  /** How a signed-in browser names itself, in the list of logins. */
+  /** Characters of the user agent of a signed-in browser, in the list of logins. */
   userAgentCharsMax: 300,
   /** How long a browser stays signed in. */
   webSessionMs: 30 * 24 * 60 * 60 * 1_000,
@@ -170,8 +170,8 @@ export const httpLimits = {
   importStepsMax: 2_000,
   /** Calls of one imported session that wait for a decision at the same time. */
   importAsksMax: 100,
-  /** Frames that are looked at for one page of the connections of a session. */
+  /** Frames that are read for one page of the connections of a session. */
   egressFramesMax: 20_000,
-  /** The program's own name of a conversation or an agent. */
+  /** Characters of the program's own name of a conversation or an agent. */
   importNameCharsMax: 128,
 } as const;

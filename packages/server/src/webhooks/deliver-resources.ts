@@ -10,15 +10,15 @@ import type { Posted } from './post-webhook.ts';
 import { RESOURCE_EVENT, type ResourceEvent } from './resource-events.ts';
 import { ORGANIZATION, type WebhookEvent } from './to-webhook-events.ts';
 
-/** What is queued, in the place of a session, when there are events of other objects. */
+/** The queue entry for events of other objects, used like the id of a session. */
 export const RESOURCES = 'resources';
 
 export interface DeliverResources {
   readonly store: Pick<Store, 'documents'>;
   readonly addressId: string;
-  /** All addresses: an event is removed when each of them has it. */
+  /** All addresses: an event is removed when it was delivered to each of them. */
   readonly addressIds: readonly string[];
-  /** Older events are not delivered. */
+  /** The time from which events are delivered. */
   readonly since: number;
   readonly clock: Pick<Clock, 'now'>;
   readonly post: (event: WebhookEvent) => Promise<Posted>;
@@ -29,7 +29,7 @@ export async function hasResourceEvents({ documents }: Pick<Store, 'documents'>)
   return (await documents.list({ kind: RESOURCE_EVENT, limit: 1 })).items.length > 0;
 }
 
-/** Sends an address every event that it has not received, oldest first, until it refuses one. */
+/** Sends an address every event that it has not received, oldest first, until it rejects one. */
 export async function deliverResources(request: DeliverResources): Promise<Delivery> {
   const { store, addressId, since, clock, post } = request;
   const list = { kind: RESOURCE_EVENT, order: 'asc', limit: storeLimits.recordPageItemsMax } as const;
@@ -63,7 +63,7 @@ async function note(
     try {
       return await documents.change([change]);
     } catch (error) {
-      // Another address received it at the same moment.
+      // The event was delivered to another address at the same moment.
       if (!isStoreError(error, 'version_conflict')) throw error;
     }
     document = await documents.get(kind, id);
@@ -79,7 +79,7 @@ function toWebhookEvent(eventId: string, { fact, id, workspaceId, time }: Resour
   };
 }
 
-/** Only the writer of events and `note` write these documents. */
+/** Converts a document, which only the writer of events and `note` write. */
 function toEvent({ data }: DocumentRecord): ResourceEvent {
   return data as unknown as ResourceEvent;
 }

@@ -24,7 +24,7 @@ export type Delivery = { readonly delivered: number } & (
   | { readonly type: 'refused'; readonly reason: string }
 );
 
-/** Sends an address every event of a session that it has not received, in order, until it refuses one. */
+/** Sends an address every event of a session that it has not received, in order, until it rejects one. */
 export async function deliverSession(request: DeliverSession): Promise<Delivery> {
   const held = await request.cursors.take(request.sessionId, () => findCursor(request).catch(unlessDeleted));
   if (held === undefined) return { type: 'done', delivered: 0 };
@@ -60,12 +60,12 @@ async function readAfter(
   return await store.read({ sessionId, after, entriesMax, bytesMax, skipsDeltas: true }).catch(unlessDeleted);
 }
 
-/** A session can be deleted while it is read. */
+/** Ignores the error of a session that was deleted while it was read. */
 function unlessDeleted(error: unknown): undefined {
   if (!isStoreError(error, 'not_found')) throw error;
 }
 
-/** The cursor advances past each delivered frame, so a crash repeats at most one of them. */
+/** Delivers entries. The cursor advances past each delivered frame, so a crash repeats at most one of them. */
 async function deliverEntries(request: DeliverSession, held: HeldCursor, entries: readonly Entry[]): Promise<Delivery> {
   let delivered = 0;
   for (const entry of entries) {

@@ -28,7 +28,7 @@ export async function openDeliveries() {
   });
   return { clock, store, receiver, problems, begin };
 
-  /** A process. It begins to look when it is started. */
+  /** A process. It begins to search when it is started. */
   function begin({ holder, urls = [receiver.url], isMine = true }: BeginOptions = {}): Process {
     const timers = createManualSchedule(clock);
     const delays = new Set<{ readonly delayMs: number }>();
@@ -72,7 +72,7 @@ export async function openDeliveries() {
         return {
           append: async (type, payload) => {
             const frames = [toFrame(type, payload)];
-            // As sessions write it: what becomes of a thread is not in the record of its session.
+            // As sessions write it: the state of a thread is not in the record of its session.
             const isOfThread = type.startsWith('session.thread_');
             const changes: Change[] = isOfThread ? [] : [{ type: 'update_session', updatedAt: clock.now(), patch: {} }];
             await log.append({ type: 'append', sessionId, fence: acquired.fence, frames, changes });
@@ -85,29 +85,29 @@ export async function openDeliveries() {
 
   function toFrame(type: string, payload: object = {}): NewSessionFrame {
     const filled = { id: 'sevt_1', stop_reason: { type: 'end_turn' }, is_archived: false, ...payload };
-    // The cast: a test says what it needs of a payload.
+    // The cast: a test sets only the fields of a payload that it needs.
     return { threadId: null, turn: null, time: clock.now(), type, payload: filled } as unknown as NewSessionFrame;
   }
 }
 
-/** It waits for an answer, or for its next look. */
+/** Delays of timers that wait for a response, or for the next search. */
 const notResting: ReadonlySet<number> = new Set([webhookLimits.webhookAnswerMs, webhookLimits.webhookLookMs]);
 
 interface BeginOptions {
   readonly holder?: string;
   readonly urls?: readonly string[];
-  /** Whether it looks for what others have left. */
+  /** Whether the process searches for sessions that others left undelivered. */
   readonly isMine?: boolean;
 }
 
 export interface Process {
   readonly webhooks: Webhooks;
   readonly timers: ReturnType<typeof createManualSchedule>;
-  /** Until it waits for no answer: what comes after an answer that time overtook is another test's. */
+  /** Resolves when no response is awaited: late responses must not reach the next test. */
   readonly hears: () => Promise<void>;
-  /** Until it waits for its next look. */
+  /** Resolves when the process waits for its next search. */
   readonly looks: () => Promise<void>;
-  /** Until it waits to try something again. */
+  /** Resolves when the process waits for a retry. */
   readonly rests: () => Promise<void>;
   readonly log: SessionLog;
   readonly create: (

@@ -10,7 +10,7 @@ export interface FindCursor {
   readonly store: Pick<Store, 'sessions' | 'read' | 'heads'>;
   readonly workspaces: () => Promise<readonly string[]>;
   readonly sessionId: string;
-  /** When the address was configured. Older events are not delivered. */
+  /** When the address was configured: older events are not delivered. */
   readonly since: number;
 }
 

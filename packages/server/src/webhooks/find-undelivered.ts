@@ -14,7 +14,7 @@ export interface FindUndelivered {
   readonly clock: Pick<Clock, 'now'>;
   /** Sessions that have not changed since then are delivered completely. */
   readonly from: number;
-  /** The first search after a start. In later ones, running sessions are left to the node that runs them. */
+  /** Whether this is the first search after a start. Later searches skip running sessions, whose node delivers them. */
   readonly isFirst: boolean;
   /** Queues a session; false if the queue is full. */
   readonly notice: (sessionId: string) => boolean;
@@ -44,7 +44,7 @@ export async function findUndelivered(request: FindUndelivered): Promise<number 
 }
 
 /**
- * Queues every session whose cursor is behind its log, whatever its record says: it may be deleted, and a thread that ends
+ * Queues every session whose cursor is behind its log, without its record: the session may be deleted, and a thread that ends
  * does not change the record of its session.
  */
 export async function checkAllSessions({

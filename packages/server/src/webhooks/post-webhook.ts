@@ -15,7 +15,7 @@ export interface PostWebhook {
   readonly signal: AbortSignal;
 }
 
-/** `gone`: the address wants no more events (410). The reason is for people and names neither the address nor the key. */
+/** The outcome of a request. `gone`: the address wants no more events (410). The reason contains neither the address nor the key. */
 export type Posted =
   | { readonly type: 'accepted' }
   | { readonly type: 'gone' }
@@ -25,7 +25,7 @@ export type Posted =
 export async function postWebhook(options: PostWebhook): Promise<Posted> {
   const { url, key, event, clock, schedule, connections, signal } = options;
   const body = JSON.stringify(event);
-  // The time of this attempt: receivers refuse what was signed minutes ago.
+  // The time of this attempt: receivers reject signatures that are minutes old.
   const seconds = Math.floor(clock.now() / 1_000);
   const headers = {
     'content-type': 'application/json',
@@ -40,7 +40,7 @@ export async function postWebhook(options: PostWebhook): Promise<Posted> {
   signal.addEventListener('abort', abort);
   if (signal.aborted) abort();
   try {
-    // A redirect is not followed: it could send what is signed for one receiver to another.
+    // A redirect is not followed: it could send an event that is signed for one receiver to another.
     const answer = await connections.send({
       url: new URL(url),
       method: 'POST',
@@ -66,7 +66,7 @@ export async function postWebhook(options: PostWebhook): Promise<Posted> {
 
 const GONE = 410;
 
-/** Only the error code: a message could contain the address. */
+/** The error code without the message, which could contain the address. */
 function toReason(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? `it cannot be reached (${code})` : 'it cannot be reached';

@@ -8,17 +8,17 @@ type BetaWebhookEvent = ReturnType<Anthropic['beta']['webhooks']['unwrap']>;
 /** A webhook receiver that verifies every event with the official client. */
 export interface Receiver {
   readonly url: string;
-  /** All that came, in its order, as often as it came. */
+  /** All received requests, in order, with repetitions. */
   readonly attempts: { readonly event: BetaWebhookEvent; readonly path: string; readonly seconds: number }[];
-  /** What it answers; nothing: it takes its time until the test ends. */
+  /** The response to an event; undefined: no response until the test ends. */
   answer: (event: BetaWebhookEvent) => { status: number; headers?: Record<string, string> } | undefined;
-  /** The types of what it took. */
+  /** The types of the accepted events. */
   types(): string[];
-  /** Until so many came. */
+  /** Resolves when this number of requests was received. */
   came(count: number): Promise<void>;
 }
 
-/** `now`: where a test has a clock of its own. */
+/** Starts a receiver. `now`: the clock of the test, if it has one. */
 export async function startReceiver(key: () => string, now?: () => number): Promise<Receiver> {
   const client = new Anthropic({ apiKey: 'any' });
   const delivered: BetaWebhookEvent[] = [];
@@ -48,7 +48,7 @@ export async function startReceiver(key: () => string, now?: () => number): Prom
   };
   return receiver;
 
-  /** The official client compares with the time of the machine. */
+  /** Verifies an event. The official client compares with the clock of the machine. */
   function unwrap(body: string, headers: Record<string, string>): BetaWebhookEvent {
     const real = Date.now;
     if (now !== undefined) Date.now = now;

@@ -1,10 +1,10 @@
 import type { Ids } from '../base/ids.ts';
 import type { DocumentChange } from '../store/store.ts';
 
-/** An event about something that is not a session, until webhooks have delivered it. */
+/** A stored event about an object that is not a session, until webhooks have delivered it. */
 export interface ResourceEvent {
   readonly fact: ResourceFact;
-  /** The id of what it is about. */
+  /** The id of the object of the event. */
   readonly id: string;
   readonly workspaceId: string;
   readonly time: number;
@@ -18,17 +18,17 @@ export type ResourceFact =
       readonly vault_id: string;
     };
 
-/** The kind of their documents. The ids sort by time. */
+/** The kind of the documents of these events. Their ids sort by time. */
 export const RESOURCE_EVENT = 'resource_event';
 
-/** Makes the changes that write events, which belong into the transaction of what they are about. */
+/** Creates the changes that write events, for the transaction that changes their object. */
 export interface EventWriter {
   toChanges(events: readonly Omit<ResourceEvent, 'time'>[], time: number): readonly DocumentChange[];
   /** Called after the commit of events. */
   wake(): void;
 }
 
-/** `wake`: undefined where there are no webhooks, so that nothing is written. */
+/** Creates an event writer. `wake`: undefined without webhooks; then no events are written. */
 export function createEventWriter(ids: Ids, wake: (() => void) | undefined): EventWriter {
   return {
     toChanges: (events, time) => {

@@ -4,7 +4,7 @@ import type { NewSessionFrame } from '../frames/frames.ts';
 /** The body of a webhook request, as the official client reads it. */
 export interface WebhookEvent {
   readonly type: 'event';
-  /** The same in every attempt. */
+  /** The id of the event, the same in every attempt. */
   readonly id: string;
   readonly created_at: string;
   readonly data: WebhookEventData;
@@ -12,7 +12,7 @@ export interface WebhookEvent {
 
 /** The `data` of a webhook event. */
 export type WebhookEventData = (WebhookFact | ResourceFact) & {
-  /** Of the session, vault or credential. */
+  /** The id of the session, vault or credential. */
   readonly id: string;
   readonly organization_id: string;
   readonly workspace_id: string;
@@ -32,7 +32,7 @@ type WebhookFact =
 export interface WebhookSession {
   readonly sessionId: string;
   readonly workspaceId: string;
-  /** Its events are those of the session, so its own thread events are left out. */
+  /** The primary thread. It has no thread events: its events are events of the session. */
   readonly primaryThreadId: string;
 }
 
@@ -46,7 +46,7 @@ export function toWebhookEvents(session: WebhookSession, frame: NewSessionFrame,
   );
 }
 
-/** The only event of a deleted session, whose log is gone. */
+/** The only event of a deleted session, whose log no longer exists. */
 export function toDeletedEvent(session: Omit<WebhookSession, 'primaryThreadId'>, time: number): WebhookEvent {
   return toEvent(session, { type: 'session.deleted' }, { position: 'deleted', time });
 }
@@ -83,7 +83,7 @@ function toFacts({ type, payload }: NewSessionFrame): readonly WebhookFact[] {
       return [{ type: 'session.thread_idled', session_thread_id: payload.session_thread_id }];
     case 'session.thread_status_terminated':
       return [{ type: 'session.thread_terminated', session_thread_id: payload.session_thread_id }];
-    // As soon as the call waits: the session can stay running for long while its other agents work.
+    // Sent as soon as the call waits: the session can stay running for long while its other agents work.
     case 'agent.tool_use':
     case 'agent.mcp_tool_use':
       return payload.evaluated_permission === 'ask' && !isOnRequest(payload) ? requiresAction : [];
@@ -98,7 +98,7 @@ function toFacts({ type, payload }: NewSessionFrame): readonly WebhookFact[] {
 
 const requiresAction = [{ type: 'session.requires_action' as const }];
 
-/** A program may refuse such a call on its own: it requires action only once the program asks. */
+/** Whether a call requires action only once the program requests an approval: the program may deny it on its own. */
 function isOnRequest({ approval }: { readonly approval?: 'on_request' }): boolean {
   return approval === 'on_request';
 }
@@ -117,5 +117,5 @@ function toEvent(
   };
 }
 
-/** The wire wants an organization; a server has exactly one. */
+/** The wire format has an organization; a server has exactly one. */
 export const ORGANIZATION = 'org_default';

@@ -7,11 +7,11 @@ export interface WebhookAddress {
   readonly url: string;
   /** A digest of the address: the same after every start. */
   readonly id: string;
-  /** For logs. Paths and queries of webhook addresses are often secret. */
+  /** The address in logs, without path and query, which are often secret. */
   readonly label: string;
 }
 
-/** Parses the configured addresses and drops duplicates. An error does not repeat an address, which may contain a password. */
+/** Parses the configured addresses and removes duplicates. An error does not repeat an address, which may contain a password. */
 export function toWebhookAddresses(given: readonly string[]): readonly WebhookAddress[] {
   const addresses = new Map(given.map(toAddress).map((address) => [address.id, address]));
   if (addresses.size <= webhookLimits.webhooksMax) return [...addresses.values()];

@@ -6,7 +6,7 @@ import type { DocumentRecord } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 import { isStoreError } from '../store/store-errors.ts';
 
-/** Up to where the events of a session were delivered to an address. */
+/** The position up to which the events of a session were delivered to an address. */
 export interface WebhookCursor {
   readonly workspaceId: string;
   readonly primaryThreadId: string;
@@ -14,16 +14,16 @@ export interface WebhookCursor {
   readonly seq: number;
   /** Older frames belong to the session that this one was forked from, and are not delivered. */
   readonly deliverFrom: number;
-  /** Read-only sessions have no events. */
+  /** Whether the session is read-only: read-only sessions have no events. */
   readonly isSilent: boolean;
 }
 
 /** A cursor that this node has claimed. */
 export interface HeldCursor {
   readonly cursor: WebhookCursor;
-  /** Advances it; false if another node has claimed it. */
+  /** Advances the cursor; false if another node has claimed it. */
   move(seq: number): Promise<boolean>;
-  /** Removes it: the session is deleted, and that was delivered. */
+  /** Removes the cursor of a deleted session, once the deletion was delivered. */
   forget(): Promise<void>;
   /** Ends the claim. */
   release(): Promise<void>;
@@ -31,7 +31,7 @@ export interface HeldCursor {
 
 /** The cursors of one address. They are kept in the store, so that delivery continues after a crash, on any node. */
 export interface WebhookCursors {
-  /** Claims a cursor, creating it first if needed. `elsewhere`: another node has claimed it; undefined: `make` gave none. */
+  /** Claims a cursor, creating it first if needed. `elsewhere`: another node has claimed it; undefined: `make` returned none. */
   take(
     sessionId: string,
     make: () => Promise<WebhookCursor | undefined>,
@@ -40,14 +40,14 @@ export interface WebhookCursors {
   read(sessionIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** The cursors of all sessions, page by page. */
   list(): AsyncGenerator<ReadonlyMap<string, number>>;
-  /** Removes all of them. */
+  /** Removes all cursors. */
   clear(): Promise<void>;
 }
 
 export interface WebhookCursorsOptions {
   readonly store: Pick<Store, 'documents' | 'now'>;
   readonly addressId: string;
-  /** Identifies this node where several share the store. */
+  /** The name of this node, if several share the store. */
   readonly holder: string | undefined;
 }
 
@@ -152,7 +152,7 @@ function toData({ workspaceId, primaryThreadId, seq, deliverFrom, isSilent }: We
   };
 }
 
-/** Only toData writes these documents. */
+/** Converts a document, which only `toData` writes. */
 function toCursor(data: JsonObject): WebhookCursor {
   return {
     workspaceId: data['workspace_id'] as string,

@@ -5,7 +5,7 @@ import { FleetloomError } from '../base/errors.ts';
 export interface WebhookKey {
   /** The form that receivers configure: `whsec_…`. */
   readonly text: string;
-  /** The value of `webhook-signature`, as Standard Webhooks has it. */
+  /** Returns the value of `webhook-signature`, as Standard Webhooks defines it. */
   sign(message: { readonly id: string; readonly seconds: number; readonly body: string }): string;
 }
 
@@ -35,5 +35,5 @@ export function toWebhookKey(bytes: Uint8Array): WebhookKey {
 
 const PREFIX = 'whsec_';
 const FORM = /^whsec_([A-Za-z0-9+/]+={0,2})$/;
-/** The minimum of Standard Webhooks. */
+/** Bytes of the shortest key of Standard Webhooks. */
 const BYTES_MIN = 24;

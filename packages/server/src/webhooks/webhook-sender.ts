@@ -17,14 +17,14 @@ export interface WebhookSenderOptions {
 /** The deliveries to an address since the start of this process, and the pending ones. */
 export interface WebhookState {
   readonly label: string;
-  /** The address answered 410: nothing is sent to it until the next start. */
+  /** Whether the address responded with 410: nothing is sent to it until the next start. */
   readonly isGone: boolean;
   readonly delivered: number;
   /** Sessions with events that are not delivered yet. */
   readonly waiting: number;
-  /** How long the first of them has had such events, as far as this process knows. */
+  /** How long the oldest undelivered event has been waiting, as far as this process knows. */
   readonly oldestWaitMs: number;
-  /** The newest first. */
+  /** The latest deliveries, the newest first. */
   readonly deliveries: readonly WebhookOutcome[];
 }
 
@@ -41,13 +41,13 @@ interface Waiting {
   /** Failed deliveries in a row. */
   readonly failures: number;
   readonly notBefore: number;
-  /** Since when it has had undelivered events. */
+  /** Since when the session has had undelivered events. */
   readonly since: number;
 }
 
 interface Delivering {
   readonly since: number;
-  /** When it emitted more events in the meantime; undefined: it has not. */
+  /** When the session emitted more events during the delivery; undefined if it has not. */
   noticedAt: number | undefined;
 }
 
@@ -74,7 +74,7 @@ export class WebhookSender {
     this.#options = options;
   }
 
-  /** How many more sessions fit into the queue. The others have to be found again. */
+  /** How many more sessions fit into the queue. Further sessions must be found again. */
   get room(): number {
     const { waitingMax = webhookLimits.webhookWaitingSessionsMax } = this.#options;
     return this.#isOver ? 0 : Math.max(0, waitingMax - this.#waiting.size);
@@ -104,7 +104,7 @@ export class WebhookSender {
     return true;
   }
 
-  /** Aborts requests under way; their events are sent again after the next start. */
+  /** Aborts requests in progress; their events are sent again after the next start. */
   async close(): Promise<void> {
     this.#closing.abort();
     this.#cancel();

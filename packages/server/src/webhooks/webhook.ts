@@ -31,7 +31,7 @@ export interface WebhookOptions {
   readonly key: WebhookKey;
   /** The workspaces whose sessions are delivered. */
   readonly workspaces: () => Promise<readonly string[]>;
-  /** Identifies this process where several share the store. */
+  /** The name of this process, if several share the store. */
   readonly holder: string | undefined;
   /** Whether this process searches for sessions that others left undelivered. */
   readonly isMine: () => boolean;
@@ -54,7 +54,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
       if (sessionId !== RESOURCES) {
         return await deliverSession({ store, workspaces, cursors, sessionId, since, clock, post });
       }
-      // One node delivers them, so that each event is sent once.
+      // One node delivers events of other objects, so that each event is sent once.
       if (!isMine()) return { type: 'elsewhere', delivered: 0 };
       return await deliverResources({ store, addressId: address.id, addressIds, since, clock, post });
     },
@@ -62,7 +62,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
     schedule,
     onProblem,
   });
-  // Taken now and not at first use, so that events before the first use are delivered.
+  // The time of creation and not of first use, so that events before the first use are delivered.
   const madeAt = clock.now();
   let mark: Promise<Mark> | undefined;
   let cancel: Cancel = () => {};
@@ -109,7 +109,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
     await store.documents.put({ kind: ADDRESS, id: address.id, data: { since, settled_at: settled } });
   }
 
-  /** Read once. A failure is not kept, so that the next call reads again. */
+  /** Reads the mark once. A failure is not cached, so that the next call reads again. */
   async function readMark(): Promise<Mark> {
     mark ??= openMark();
     try {
@@ -135,7 +135,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
 }
 
 interface Mark {
-  /** Older events are not delivered. */
+  /** When the address was configured: older events are not delivered. */
   readonly since: number;
   /** Sessions that have not changed since then are delivered completely. */
   readonly settledAt: number;

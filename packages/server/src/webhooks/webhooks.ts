@@ -14,13 +14,13 @@ export interface WebhooksOptions extends Omit<WebhookOptions, 'address' | 'addre
 export interface Webhooks {
   /** Wraps a log: webhook events that it commits are delivered. */
   watch(log: SessionLog): SessionLog;
-  /** Called when events of other objects were committed. Undefined: there is no address that would receive them. */
+  /** Called when events of other objects were committed. Undefined if no address would receive them. */
   readonly onResourceEvents: (() => void) | undefined;
-  /** Delivers what the last process left undelivered, and searches again from time to time. */
+  /** Delivers events that the last process left undelivered, and searches again from time to time. */
   start(): void;
   /** The deliveries of this process to each address. */
   list(): readonly WebhookState[];
-  /** The store stays open. */
+  /** Stops all deliveries. The store stays open. */
   close(): Promise<void>;
 }
 

@@ -23,7 +23,7 @@ import {
   workers,
 } from './steps.ts';
 
-/** Blocks that come apart in time, so that those of several agents interleave. */
+/** Blocks with pauses between them, so that the blocks of several agents interleave. */
 function slowBlocks(name: string): object[] {
   return [
     { think: `${name} thinks first. `, chunks: 3, every_ms: 40 },
@@ -62,7 +62,7 @@ async function decideAll(run: ScenarioRun, count: number): Promise<void> {
   for (const id of (await run.needs(count)).toReversed()) await run.decide(id, 'allow');
 }
 
-/** Many agents at once, hooks that change calls, and people who come in between. */
+/** Many agents at once, hooks that change calls, and messages of people in between. */
 export const crowdScenarios: readonly Scenario[] = [
   {
     name: 'five slow blocks of each of two sub-agents and of four agents of theirs, with equal texts',

@@ -34,7 +34,7 @@ async function idOf(run: ScenarioRun, at = 0): Promise<string> {
   return (await keyAt(run, at)).key;
 }
 
-/** Waits until agents have said this so many times, each on its own stream. */
+/** Waits until agents have sent this text this many times, each on its own stream. */
 async function heard(run: ScenarioRun, text: string, times = 1): Promise<void> {
   const count = () => {
     const said = new Map<string | null | undefined, string>();

@@ -11,7 +11,7 @@ export interface CommandStep {
   readonly refused: readonly RefusedCommand[];
 }
 
-/** Longer than the longest command with the blanks around it. */
+/** Characters of the beginning of a line that is kept: more than the longest command with the blanks around it. */
 const START_CHARS = 32;
 
 /**
@@ -35,16 +35,16 @@ export class CommandGate {
   #start = '';
   /** The end of what was shown or hidden: inside the line if its beginning was shown early. */
   #doneTo = 0;
-  /** The line cannot become a command any more: the rest of it is shown as it arrives. */
+  /** Whether the line cannot become a command any more: the rest of it is shown as it arrives. */
   #isText = false;
-  /** The line is also too long to be kept, and the scanner knows that. */
+  /** Whether the line is also too long to be kept, and the scanner has been informed. */
   #isLong = false;
 
   #shown = '';
   #commands: Command[] = [];
   #refused: RefusedCommand[] = [];
 
-  /** Takes the next piece of the text. */
+  /** Adds the next piece of the text. */
   push(delta: string): CommandStep {
     let from = 0;
     for (let end = delta.indexOf('\n'); end !== -1; end = delta.indexOf('\n', from)) {
@@ -56,7 +56,7 @@ export class CommandGate {
     return this.#takeStep();
   }
 
-  /** The text is complete. The gate is ready for the next one. */
+  /** Ends the text. The gate is ready for the next one. */
   end(): CommandStep {
     this.#endLine('');
     this.#scanner.end(this.#lineFrom);
@@ -77,7 +77,7 @@ export class CommandGate {
     }
   }
 
-  /** After the start of a block only blanks may follow, after that of a prompt anything: looking at the piece is enough. */
+  /** Whether the piece shows that the line is text: after the start of a block only blanks may follow, after the start of a prompt any text. */
   #isCertainlyText(piece: string): boolean {
     const missing = START_CHARS - this.#start.length;
     this.#start += piece.slice(0, missing);

@@ -3,15 +3,15 @@ import { limits } from './limits.ts';
 /** The kind of one line of a model's text. */
 export type CommandLine =
   | { readonly kind: 'agent'; readonly agent: string /** Where in the line the message begins. */; readonly at: number }
-  /** `/agent` and nothing else. */
+  /** A line with only `/agent`. */
   | { readonly kind: 'agent_alone' }
   | { readonly kind: 'parallel' }
   | { readonly kind: 'endparallel' }
   | { readonly kind: 'other' };
 
 /**
- * Separates commands from all other text, line by line. It knows what Markdown makes of a line: in a code fence, after
- * `>` or indented by four columns nothing is a command, because there the model quotes something.
+ * Separates commands from all other text, line by line. It follows Markdown: in a code fence, after
+ * `>` or indented by four columns there are no commands, because the model quotes text there.
  */
 export class CommandLines {
   #fence: Fence | undefined;
@@ -65,7 +65,7 @@ interface Fence {
 }
 
 /**
- * Three or more backticks or tildes, also at the start of a list item. Deeper indentation than Markdown allows counts
+ * Parses a fence: three or more backticks or tildes, also at the start of a list item. Deeper indentation than Markdown allows counts
  * too: in doubt, text that a model may only be quoting is not run.
  */
 function toFence(text: string): Fence | undefined {

@@ -24,7 +24,7 @@ export type Command = AgentCommand | ParallelCommand;
 /** A command that is not run, and therefore shown. */
 export interface RefusedCommand {
   readonly reason: RefusalReason;
-  /** For the model, in one sentence: what is wrong and what to do. */
+  /** The problem and what to do, in one sentence for the model. */
   readonly problem: string;
   readonly from: number;
   readonly to: number;
@@ -44,7 +44,7 @@ const problems = {
   too_long: `a prompt or block has more than ${limits.commandCharsMax} characters, so nothing of it was run: make it shorter`,
 } as const;
 
-/** Receives the results of the scan. The shown and hidden ranges together are the whole text, in order. */
+/** Receives the results of the scan. The shown and hidden ranges cover the whole text, in order. */
 export interface CommandSink {
   readonly shown: (from: number, to: number) => void;
   readonly hidden: (from: number, to: number) => void;
@@ -74,7 +74,7 @@ export class CommandScanner {
     return this.#lines.isFenced;
   }
 
-  /** The next line, without its ending, which `to` includes. Null for one that is too long to be a command. */
+  /** Scans the next line, without its ending, which `to` includes. Null for a line that is too long to be a command. */
   line(line: string | null, from: number, to: number): void {
     const read = this.#lines.read(line);
     if (this.#state.type === 'prompt' && read.kind !== 'other') this.#endPrompt(this.#state, from);
@@ -176,7 +176,7 @@ export class CommandScanner {
     this.#sink.shown(from, to);
   }
 
-  /** The rest is shown as it arrives. A block stays a block until its end: nothing in it is run on its own. */
+  /** Rejects a prompt or block that is too long. The rest is shown as it arrives. A block stays a block until its end: commands in it are not run. */
   #refuseLong(state: Prompt | Block, to: number): void {
     const reason = 'too_long';
     // The range ends at the limit, however the text was cut when the limit was passed.
@@ -198,13 +198,13 @@ interface Prompt {
 interface Block {
   readonly type: 'block';
   readonly from: number;
-  /** 1, and one more for every block inside it. */
+  /** The nesting depth: 1, and one more for every block inside. */
   depth: number;
   readonly children: { readonly agent: string; readonly from: number; readonly messageFrom: number }[];
   /** Text before the first child: not part of a prompt, so it is not run and must be shown. */
   readonly strays: { readonly from: number; readonly to: number }[];
   problem?: RefusalReason;
-  /** It is too long and was shown already. */
+  /** Whether the prompt or block is too long and was already shown. */
   isRefused: boolean;
 }
 

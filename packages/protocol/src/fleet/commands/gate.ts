@@ -4,47 +4,47 @@ import { type TextRange, toShownText } from './parse-commands.ts';
 import { type Delegation, toStatusLine } from './status-line.ts';
 
 /**
- * How the text of a master reaches a reader while it is not known whether the iteration delegates. `strict`: when the
- * iteration has ended. `live`: at once, and it is taken back if it does. `off`: at once, and it stays.
+ * How the text of a coordinator is sent to a reader while it is not known whether the iteration delegates. `strict`: when the
+ * iteration has ended. `live`: at once, and retracted if it delegates. `off`: at once, and never retracted.
  */
 export type GateMode = 'strict' | 'live' | 'off';
 
 /** Options of {@link createGate}. */
 export interface GateOptions {
   readonly mode: GateMode;
-  /** Whether commands in the text are run, and therefore hidden. They are unless this is false. */
+  /** Whether commands in the text are run, and therefore hidden. Default: true. */
   readonly commands?: boolean;
-  /** False for an agent without a roster: its text passes at once, in every mode. */
+  /** Whether the agent has a roster. Without one its text passes at once, in every mode. */
   readonly canDelegate?: boolean;
 }
 
-/** What a reader is sent, on the master's stream. */
+/** An output for the reader, on the coordinator's stream. */
 export type GateOutput =
   | { readonly type: 'text'; readonly delta: string }
   | { readonly type: 'text_retract'; readonly from: number };
 
 /**
- * How an iteration ended. `void`: the request is made again and what was said does not count. `failed`: it is not, and
- * what was said is all there is.
+ * How an iteration ended. `void`: the request is repeated and its text is void. `failed`: it is not repeated, and
+ * its text so far is final.
  */
 export type IterationEnd = 'ok' | 'failed' | 'void';
 
 /** The gate of one turn for one reader. The same input always gives the same output. */
 export interface Gate {
-  /** The master says something. */
+  /** Adds text of the coordinator. */
   text(delta: string): GateOutput[];
-  /** The master calls a tool that delegates. */
+  /** Records a tool call of the coordinator that delegates. */
   delegate(delegation: Delegation): GateOutput[];
   /**
-   * The model request is over. `notRun`: where in its text commands stand that were not run after all, so they are shown.
+   * Ends the model request. `notRun`: the ranges of commands in its text that were not run in the end, so they are shown.
    */
   end(outcome: IterationEnd, notRun?: readonly TextRange[]): GateOutput[];
   /**
-   * The model request is over, and its text is only what it said in front of the character `from`, followed by `rest`: the
-   * remaining text is retracted. What tools delegated stays delegated, and commands in the text count as text.
+   * Ends the model request with only its text before the character `from`, followed by `rest`: the
+   * remaining text is retracted. Delegations by tools remain, and commands in the text count as text.
    */
   cut(from: number, rest: string): GateOutput[];
-  /** Its state as JSON. `createGate` with the same options restores a gate from it that gives the same outputs. */
+  /** The state as JSON. `createGate` with the same options restores a gate from it that gives the same outputs. */
   save(): SavedGate;
 }
 
@@ -53,7 +53,7 @@ export type SavedGate =
   | { readonly type: 'open'; readonly sent: number; readonly said: number }
   | {
       readonly type: 'held';
-      /** Characters that the reader had before the iteration. */
+      /** Characters that were sent to the reader before the iteration. */
       readonly sent: number;
       readonly isAtLineStart: boolean;
       /** The text of the iteration, and the offsets at which tools delegated. */
@@ -62,7 +62,7 @@ export type SavedGate =
     };
 
 /**
- * In an iteration that delegates nothing that the master says reaches the reader but one line: `→ delegating: …`.
+ * Creates a gate. In an iteration that delegates, the text of the coordinator is replaced by one line: `→ delegating: …`.
  *
  * @example
  * const gate = createGate({ mode: 'strict' });
@@ -75,7 +75,7 @@ export function createGate({ mode, commands = true, canDelegate = true }: GateOp
   return isOpen ? new OpenGate(saved) : new GateState(mode, commands, saved);
 }
 
-/** Passes all text at once and keeps none of it. */
+/** A gate that passes all text at once. */
 class OpenGate implements Gate {
   #sent = 0;
   /** Characters sent in the current iteration. */
@@ -119,7 +119,7 @@ class OpenGate implements Gate {
 class GateState implements Gate {
   readonly #mode: GateMode;
   readonly #commandGate: CommandGate | undefined;
-  /** How much of the turn's text the reader has, and whether it stops at the end of a line. */
+  /** Characters of the turn's text that were sent to the reader, and whether they end with a line. */
   #sent = 0;
   #isAtLineStart = true;
   #iteration = new Iteration();
@@ -130,7 +130,7 @@ class GateState implements Gate {
     if (saved?.type === 'held') this.#restore(saved);
   }
 
-  /** The state does not depend on how the text was cut, so the text is replayed in few pieces. */
+  /** Restores a saved state. It does not depend on how the text was cut, so the text is replayed in few pieces. */
   #restore({ sent, isAtLineStart, raw, delegated }: Extract<SavedGate, { type: 'held' }>): void {
     this.#sent = sent;
     this.#isAtLineStart = isAtLineStart;
@@ -194,7 +194,7 @@ class GateState implements Gate {
 
   #finish(iteration: Iteration, outcome: IterationEnd): GateOutput[] {
     if (outcome === 'void') return this.#retract();
-    // What a failed request was about to run is not run, so it is shown like the rest.
+    // Commands of a failed request are not run, so they are shown like the rest.
     if (outcome === 'failed') return this.#send(iteration.raw.slice(iteration.sent));
     if (iteration.delegations.length === 0 || this.#mode === 'off') {
       return this.#send(iteration.visible.slice(iteration.sent));
@@ -210,7 +210,7 @@ class GateState implements Gate {
     return [{ type: 'text', delta: text }];
   }
 
-  /** Takes back what the reader has of the iteration, from a character on. */
+  /** Retracts the sent text of the iteration, from a character on. */
   #retract(from = 0): GateOutput[] {
     const surplus = this.#iteration.sent - from;
     if (surplus <= 0) return [];
@@ -220,12 +220,12 @@ class GateState implements Gate {
   }
 }
 
-/** What is known of one model request. */
+/** The text and delegations of one model request. */
 class Iteration {
-  /** The whole text, and the part of it that is not commands. Equal up to the first command. */
+  /** The whole text, and the text without commands. Both are equal up to the first command. */
   raw = '';
   visible = '';
-  /** How much of it the reader has. It never reaches behind the first command, so it is the beginning of both. */
+  /** Characters that were sent to the reader: never beyond the first command, so they are the beginning of both texts. */
   sent = 0;
   delegations: Delegation[] = [];
   readonly #commands: { readonly command: Command; readonly delegation: Delegation }[] = [];
@@ -233,7 +233,7 @@ class Iteration {
   readonly delegated: { readonly at: number; readonly delegation: Delegation }[] = [];
   #hasCommand = false;
 
-  /** Takes in what is known now, and gives what of it may pass: behind a command nothing, because it may yet fail. */
+  /** Adds a piece and returns the text that may pass: none after a command, because the command may still fail. */
   add(step: CommandStep, delta: string): string {
     const [first] = step.commands;
     const inFront =

@@ -4,7 +4,7 @@ export const limits = {
   childrenMax: 16,
   /** Characters of the longest line that can be a command, and of the longest prompt or block. Longer ones are rejected and shown. */
   commandCharsMax: 1_048_576,
-  /** Names in a status line before it says how many more there are. */
+  /** Names in a status line; further names are only counted. */
   statusNamesMax: 64,
   /** Characters of each name in a status line. */
   statusNameCharsMax: 64,

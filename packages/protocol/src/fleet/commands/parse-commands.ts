@@ -1,12 +1,12 @@
 import { type Command, CommandScanner, type RefusedCommand } from './command-scanner.ts';
 
-/** A text with commands in it, taken apart. */
+/** The result of parsing a text with commands. */
 export interface ParsedCommands {
-  /** What is run. */
+  /** The commands to run. */
   readonly commands: readonly Command[];
-  /** What looks like a command and is not run. */
+  /** Invalid commands, which are not run. */
   readonly refused: readonly RefusedCommand[];
-  /** The whole text in its order: what is run is hidden, everything else is shown. */
+  /** The whole text in order: commands to run are hidden, all other text is shown. */
   readonly segments: readonly CommandSegment[];
   /** The shown segments as one text. */
   readonly shown: string;
@@ -24,9 +24,9 @@ export interface TextRange {
 }
 
 /**
- * The commands in what a model wrote: `/agent <id> <message>` at the beginning of a line, and `/parallel` with such
- * lines up to `/endparallel`. A message goes on until the next command, the end of its block or of the text. In code
- * fences, behind `>` and indented by four columns nothing is a command.
+ * Parses the commands in the text of a model: `/agent <id> <message>` at the beginning of a line, and `/parallel` with such
+ * lines up to `/endparallel`. A message ends at the next command, or at the end of its block or the text. In code
+ * fences, after `>` and indented by four columns there are no commands.
  *
  * @example
  * const { commands, shown } = parseCommands('Let me ask.\n/agent librarian Find the map.');
@@ -54,7 +54,7 @@ export function parseCommands(text: string): ParsedCommands {
   return { commands, refused, segments, shown: shown.join('') };
 }
 
-/** What is shown of a text whose commands in these ranges, in their order, were not run. */
+/** The shown text, given the ranges of commands that were not run, in order. */
 export function toShownText(text: string, notRun: readonly TextRange[]): string {
   let shown = '';
   let at = 0;
@@ -70,7 +70,7 @@ export function toShownText(text: string, notRun: readonly TextRange[]): string 
   return shown;
 }
 
-/** A result as it is given to a model that has no tools: quoted, so that repeating it runs nothing. */
+/** Quotes a result for a model without tools, so that repeating it does not run commands. */
 export function quoteResult(text: string): string {
   return text.replace(/^/gm, '> ');
 }

@@ -1,7 +1,7 @@
 import type { Slot } from '../slots/slot.ts';
 import { type StateId, states } from './thread-state.ts';
 
-/** Rows in the order in which a person should look at them: by the rank of their state, then longest in that state first. */
+/** Sorts rows by attention: by the rank of their state, then longest in that state first. */
 export function byAttention<Row extends { readonly state: StateId; readonly slot: Slot }>(
   rows: readonly Row[],
 ): readonly Row[] {
@@ -12,8 +12,8 @@ export function byAttention<Row extends { readonly state: StateId; readonly slot
 }
 
 /**
- * An order that does not jump: a different order is taken over only once it has been wanted for a while, and not while
- * the caller holds it. Rows that move under the pointer or the cursor cannot be read or chosen.
+ * An order that does not jump: a new order is adopted only after it has been requested for a while, and not while
+ * the caller holds the old one. Rows that move under the pointer or the cursor cannot be read or selected.
  */
 export class CalmOrder {
   #shown: readonly string[] = [];

@@ -3,17 +3,17 @@ import type { Slot, SlotWait } from '../slots/slot.ts';
 import type { SessionHealth, ThreadHealth } from '../wire/health.ts';
 import { isStalled } from './thread-state.ts';
 
-/** What is known beside the events when a thread is silent. */
+/** Facts in addition to the events when a thread is silent. */
 export interface SilenceContext {
-  /** What the server reports about the session's threads, once it was asked. */
+  /** The server's report about the session's threads, once it was requested. */
   readonly health?: SessionHealth | undefined;
-  /** False: the event stream is not connected, so events may be missing. */
+  /** Whether the event stream is connected; if not, events may be missing. */
   readonly isLive?: boolean;
 }
 
 /**
- * Why a running thread emits nothing: what its model request waits for and how long, or why it is stalled. Undefined
- * where silence is not the news.
+ * Why a running thread does not emit events: what its model request waits for and how long, or why it is stalled. Undefined
+ * if the silence needs no explanation.
  *
  * @example
  * describeSilence(slot, now) ?? nowDoing(slot); // '429, next try in 4 s'
@@ -24,11 +24,11 @@ export function describeSilence(slot: Slot, nowMs: number, context: SilenceConte
   return isStalled(slot, nowMs) ? describeStall(slot, nowMs, context) : undefined;
 }
 
-/** Why a thread is stalled: what the server knows about it, and how long no event has arrived. */
+/** Why a thread is stalled: the report of the server, and how long no event has arrived. */
 export function describeStall(slot: Slot, nowMs: number, { health, isLive = true }: SilenceContext = {}): string {
   const silence = `no event for ${formatElapsed(nowMs - (slot.lastAt ?? nowMs))}`;
   if (!isLive) return `${silence} · ${describePhase(slot)} · not connected`;
-  // A row has little room, and its own columns for times: what the server knows comes first.
+  // A row has little room, and columns for times: the report of the server comes first.
   return health === undefined
     ? `${silence} · ${describePhase(slot)}`
     : `${describeHealth(slot, nowMs, health)} · ${silence}`;
@@ -57,7 +57,7 @@ function describeHealth(
   if (!isKnown) return `${owner?.node_id ?? 'the owner node'} does not respond`;
   if (owner === null) return 'no node runs the session';
   const thread = threads.find(({ id }) => id === threadId);
-  // Its log continues in a moment, or another process writes the session's events.
+  // The log continues in a moment, or another process writes the session's events.
   if (thread === undefined) return 'no work in progress';
   const text = describeThread(thread, (time) => formatElapsed(nowMs - Date.parse(time)));
   return owner.node_id === null ? text : `${text} · on ${owner.node_id}`;

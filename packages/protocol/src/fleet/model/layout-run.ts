@@ -5,13 +5,13 @@ import { addUsage, type FleetUsage } from '../slots/usage.ts';
 /** A slot in its position in the tree. */
 export interface SlotRow {
   readonly slot: Slot;
-  /** How far to indent. */
+  /** The indentation level. */
   readonly level: number;
-  /** No sibling follows. */
+  /** Whether no sibling follows. */
   readonly isLast: boolean;
-  /** With everything that the turn delegated, at any depth. */
+  /** The usage of the turn and of all turns that it delegated, at any depth. */
   readonly usage: FleetUsage;
-  /** Turns below it that have not ended. */
+  /** The number of turns below this one that have not ended. */
   readonly openBelow: number;
 }
 
@@ -56,7 +56,7 @@ function isSameIndex(left: Slot, right: Slot): boolean {
   return left.childIndex === null || left.childIndex === right.childIndex;
 }
 
-/** Rows of these slots and all below them. Levels count from the parent, so that a missing turn leaves no hole. */
+/** Rows of these slots and all below them. Levels count from the parent, so that a missing turn does not leave a gap. */
 function toRows(slots: readonly Slot[], childrenOf: Children, parentLevel: number | null): SlotRow[] {
   return slots.flatMap((slot, index) => {
     const level = parentLevel === null ? slot.depth : parentLevel + 1;

@@ -1,6 +1,6 @@
 /** Limits of what both user interfaces show. Each has a test at its edge. */
 export const limits = {
-  /** Characters of "now doing" where it is the end of a text. */
+  /** Characters of "now doing" if it is the end of a text. */
   doingCharsMax: 60,
   /** Characters of an approval rule in a decision: the server accepts no more. */
   ruleCharsMax: 4_096,

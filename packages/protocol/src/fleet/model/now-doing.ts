@@ -1,7 +1,7 @@
 import { limits } from './limits.ts';
 import type { Slot } from '../slots/slot.ts';
 
-/** What a turn is doing, in one line of text: a tool and what it works on, or the end of what it says. */
+/** The current activity of a turn in one line: a tool and its main input, or the end of the turn's text. */
 export function nowDoing(slot: Slot): string {
   const running = slot.tools.filter(({ state }) => state === 'running');
   if (slot.state === 'needs_approval') return `needs approval: ${describeTools(running) || slot.openApprovals}`;
@@ -26,7 +26,7 @@ export function nowDoing(slot: Slot): string {
   }
 }
 
-/** Without the time that is left; `describeSilence` counts down. */
+/** Describes a wait without the remaining time; `describeSilence` counts down. */
 function describeWait(waits: Slot['waits']): string {
   if (waits === null) return 'waiting for the model';
   if (waits.type === 'retrying') return `attempt ${waits.attempt} follows: ${beginningOf(waits.message)}`;

@@ -22,13 +22,13 @@ export function toSessionName({
 const UNNAMED = 'New session';
 
 function oneLine(text: string | null): string {
-  // Cut before looking at it: a message may have megabytes.
+  // The text is cut first: a message may have megabytes.
   const line = cutText(text ?? '', 4 * limits.sessionNameCharsMax)
     .replace(/\s+/g, ' ')
     .trim();
   if (line.length <= limits.sessionNameCharsMax) return line;
   const cut = cutText(line, limits.sessionNameCharsMax - 1);
   const end = cut.lastIndexOf(' ');
-  // A long word, such as a URL, is cut where it has to be.
+  // A long word, such as a URL, is cut at the limit.
   return `${(end > limits.sessionNameCharsMax / 2 ? cut.slice(0, end) : cut).trimEnd()}…`;
 }

@@ -1,18 +1,18 @@
 import type { FleetSessionState } from '../wire/sessions.ts';
 
-/** What the state of a session follows from. */
+/** The facts that determine the state of a session. */
 export interface SessionFacts {
   readonly isArchived: boolean;
-  /** Approvals, questions, results and budgets that a person has to give. */
+  /** The number of approvals, questions, results and budgets that wait for a person. */
   readonly needsYou: number;
-  /** Whether a run is under way. */
+  /** Whether a run is in progress. */
   readonly isRunning: boolean;
   /** How the newest run ended; null if the session never ran. */
   readonly outcome: 'completed' | 'failed' | 'cancelled' | 'running' | null;
 }
 
 /**
- * The one state of a session. What a person has to do comes before what agents do, so that it is never missed. `stalled` depends on
+ * The one state of a session. Work for a person takes precedence over the activity of agents, so that it is never missed. `stalled` depends on
  * the time: see {@link sessionStateAt}.
  */
 export function toSessionState(facts: SessionFacts): StoredSessionState {
@@ -23,7 +23,7 @@ export function toSessionState(facts: SessionFacts): StoredSessionState {
   return facts.outcome === 'failed' ? 'failed' : 'done';
 }
 
-/** A state that does not depend on the time, as databases keep it. */
+/** A state that does not depend on the time, as databases store it. */
 export type StoredSessionState = Exclude<FleetSessionState, 'stalled'>;
 
 /** The state at a time: a running session is stalled from `stallsAt` on. */

@@ -27,7 +27,7 @@ export function isSessionId(text: string): boolean {
   return text.startsWith('sesn_') && text.length >= LEAD.length + limits.idChars;
 }
 
-/** What every id of this version of ids begins with. */
+/** The prefix of every id of this version of ids. */
 const LEAD = 'sesn_01';
 
 function withoutLead(id: string): string {

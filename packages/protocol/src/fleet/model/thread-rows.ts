@@ -16,12 +16,12 @@ export interface ThreadRow {
   readonly ordinal: number;
   /** Levels below the coordinator. */
   readonly level: number;
-  /** For each level down to its own: whether another branch follows there. Empty for the coordinator. */
+  /** For each level down to the level of the row: whether another branch follows there. Empty for the coordinator. */
   readonly branches: readonly boolean[];
-  /** The keys of the threads above it, the coordinator first. */
+  /** The keys of the threads above this one, the coordinator first. */
   readonly above: readonly string[];
   readonly hasChildren: boolean;
-  /** How many rows below it belong to its subtree: they follow it directly. */
+  /** How many rows belong to the subtree of this row: they follow it directly. */
   readonly rowsBelow: number;
   /** The newest turn. */
   readonly slot: Slot;
@@ -36,7 +36,7 @@ export interface ThreadRow {
   readonly approvals: readonly Approval[];
   /** How full the model's context window was after the newest response. */
   readonly context: Slot['context'];
-  /** What its program loaded beside the agent's definition when the program was last started. */
+  /** The settings that its program loaded in addition to the agent's definition at its last start. */
   readonly settings: LoadedSettings | null;
 }
 
@@ -108,7 +108,7 @@ function collect(runs: readonly Run[]): ReadonlyMap<string, Collected> {
   return threads;
 }
 
-/** A turn started by a message names no parent: it is placed below the coordinator. */
+/** The parent of a turn. A turn that was started by a message does not name one: it is placed below the coordinator. */
 function findParent(
   threads: ReadonlyMap<string, Collected>,
   run: Run,

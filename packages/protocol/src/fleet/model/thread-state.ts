@@ -35,7 +35,7 @@ export const states: Readonly<Record<StateId, StateLook>> = stateTable;
 export interface ThreadState {
   readonly id: StateId;
   readonly word: string;
-  /** The attempt that follows, of a model request that is retried. */
+  /** The number of the next attempt of a model request that is retried. */
   readonly attempt?: number;
 }
 

@@ -6,10 +6,10 @@ import { type FleetTotals, foldTotals, noTotals } from './totals.ts';
 
 /** The fold of a stream of many sessions. A plain JSON value, like `SessionSlots`. */
 export interface Fleet {
-  /** Of the newest event, in its session. The reader keeps its own cursor. */
+  /** The cursor of the newest event, in its session. The reader keeps its own cursor. */
   readonly cursor: string | null;
   readonly lastAt: number | null;
-  /** In the order of first sight. */
+  /** The sessions in the order of their first event. */
   readonly sessions: readonly SessionSlots[];
   readonly sessionsDropped: number;
   readonly totals: FleetTotals;
@@ -20,7 +20,7 @@ export interface Fleet {
   readonly textCharsMax: number;
 }
 
-/** A fleet of which nothing is known yet. */
+/** A fleet without events. */
 export function createFleet({ textCharsMax = limits.textCharsMax }: SlotsOptions = {}): Fleet {
   return {
     cursor: null,
@@ -39,7 +39,7 @@ export function createFleet({ textCharsMax = limits.textCharsMax }: SlotsOptions
  * say whether it was folded before.
  */
 export function foldFleet(fleet: Fleet, event: FleetEvent): Fleet {
-  // Rows of another list, which this fold does not have.
+  // These are rows of the list of sessions, which is not part of this fold.
   if (event.type === 'sessions_changed') return fleet;
   const next =
     event.session_id === undefined ? foldUnplaced(fleet, event) : foldSession(fleet, event.session_id, event);
@@ -75,7 +75,7 @@ function foldSession(fleet: Fleet, sessionId: string, event: FleetEvent): Fleet 
   return keepNewest({ ...fleet, sessions: withPlaces(sessions, [...sessions, added]) });
 }
 
-/** Sessions in which nothing runs go first, the one that was quiet longest before the others. */
+/** Removes sessions above the limit: sessions without a run first, the longest inactive first. */
 function keepNewest(fleet: Fleet): Fleet {
   const { sessions } = fleet;
   if (sessions.length <= limits.sessionsMax) return fleet;
@@ -90,8 +90,8 @@ function keepNewest(fleet: Fleet): Fleet {
 }
 
 /**
- * Places by id, beside the value so that it stays plain data. Successive lists share one map: a session keeps its place
- * until one before it is dropped, and a place that is not right any more is looked for again.
+ * Indexes by session id, stored outside of the value so that it stays plain data. Successive lists share one map: a session keeps its index
+ * until one before it is dropped, and an outdated index is searched for again.
  */
 const placesOf = new WeakMap<readonly SessionSlots[], Map<string, number>>();
 

@@ -3,7 +3,7 @@ export interface Question {
   readonly text: string;
   readonly header: string | null;
   readonly options: readonly QuestionOption[];
-  /** More than one option can be chosen. */
+  /** Whether more than one option can be chosen. */
   readonly isMultiple: boolean;
 }
 
@@ -39,7 +39,7 @@ export function toAnswerText(questions: readonly Question[], answers: readonly s
   return JSON.stringify(Object.fromEntries(questions.map(({ text }, index) => [text, answers[index] ?? ''])));
 }
 
-/** As Claude Code names it. */
+/** The name of the tool in Claude Code. */
 const QUESTION_TOOL = 'AskUserQuestion';
 
 function fieldOf(value: unknown, name: string): unknown {

@@ -6,7 +6,7 @@ import { type FleetTotals, foldTotals, noTotals } from './totals.ts';
 
 /** One run: from its input until every thread of the session is idle. Stream ids start at 0 in every run. */
 export interface Run {
-  /** Null if its start was not seen. */
+  /** The id of the run; null if its start was not seen. */
   readonly requestId: string | null;
   readonly sessionId: string | null;
   readonly agent: string | null;
@@ -17,7 +17,7 @@ export interface Run {
   readonly startedAt: number | null;
   readonly endedAt: number | null;
   readonly durationMs: number | null;
-  /** In the order in which they opened; `layoutRun` gives them as a tree. */
+  /** The slots in the order in which they opened; `layoutRun` returns them as a tree. */
   readonly slots: readonly Slot[];
   readonly slotsDropped: number;
   /** The highest stream id so far, -1 before the first. */
@@ -28,13 +28,13 @@ export interface Run {
   readonly content: string | null;
   readonly error: string | null;
   readonly errorCode: string | null;
-  /** Its start was seen, and no gap is known since. */
+  /** Whether the start of the run was seen, and no gap since. */
   readonly isWhole: boolean;
 }
 
 /** How the events prove a gap. */
 export type GapReason =
-  /** The stream reports it, or an event was too long to be read. */
+  /** The stream reports the gap, or an event was too long to be read. */
   | 'reported'
   /** Events of a run without `request_received`. */
   | 'run_not_started'
@@ -56,7 +56,7 @@ export type GapReason =
 /** Receives gaps found while folding. */
 export type OnGap = (reason: GapReason) => void;
 
-/** A run that starts, or one whose start was not seen. */
+/** A run that starts, or a run whose start was not seen. */
 export function startRun(event: RequestReceived | null, sessionId: string | null): Run {
   return {
     requestId: event?.request_id ?? null,
@@ -128,9 +128,9 @@ export function endLostRun(run: Run, time: number | null): Run {
   return { ...loseTurns(run, time), state: 'lost', endedAt: time, isWhole: false };
 }
 
-/** Where the slot of a turn is; -1 if there is none. */
+/** The index of the slot of a turn; -1 if there is none. */
 export function indexOf({ slots }: Run, streamId: number): number {
-  // Nearly always the place is the number: ids have no holes, and most turns open in their order.
+  // Nearly always the index is the stream id: ids have no gaps, and most turns open in order.
   return slots[streamId]?.streamId === streamId ? streamId : slots.findLastIndex((slot) => slot.streamId === streamId);
 }
 
@@ -144,7 +144,7 @@ function openTurn(run: Run, event: StreamStart, onGap: OnGap): Run {
   return updateSlot(opened, parent, (slot) => countChild(slot, 1, event));
 }
 
-/** The run with a slot for this event; one that was never opened is opened with what the event says. */
+/** The run with a slot for this event; a slot that was never opened is opened with the fields of the event. */
 function withTurn(run: Run, event: StreamEvent, onGap: OnGap): Run {
   if (indexOf(run, event.stream_id) !== -1) return run;
   // A reader that joined in the middle does not know the turns that started before: that is not a gap.

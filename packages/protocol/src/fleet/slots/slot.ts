@@ -23,7 +23,7 @@ export interface Slot {
   readonly childIndex: number | null;
   readonly depth: number;
   readonly agent: string;
-  /** Shown instead of `agent`, if its start has a title. */
+  /** The title of the turn, shown instead of `agent`; null if its start has none. */
   readonly title: string | null;
   readonly threadId: string | null;
   readonly model: string | null;
@@ -31,7 +31,7 @@ export interface Slot {
   readonly task: string | null;
   /** `lost`: the turn is over, but its end was not seen. */
   readonly state: 'running' | 'needs_approval' | 'ok' | 'failed' | 'lost';
-  /** What the turn did last. `children`: it waits for its delegates. `between`: a tool has finished and nothing has started. */
+  /** The latest activity of the turn. `children`: it waits for its delegates. `between`: a tool has finished and no other activity has started. */
   readonly phase: SlotPhase;
   /** What its model request waits for, in the phases `queued` and `retrying`. */
   readonly waits: SlotWait | null;
@@ -39,12 +39,12 @@ export interface Slot {
   readonly since: number | null;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
-  /** Of the newest event. */
+  /** The time of the newest event. */
   readonly lastAt: number | null;
   /** Model requests so far. */
   readonly iteration: number;
   readonly text: TextTail;
-  /** In the order in which they started. */
+  /** The tool calls in the order in which they started. */
   readonly tools: readonly SlotTool[];
   readonly toolsStarted: number;
   readonly toolsFailed: number;
@@ -55,9 +55,9 @@ export interface Slot {
   readonly openChildren: number;
   /** The turn's own usage, without its delegates; `layoutRun` adds them up. */
   readonly usage: FleetUsage;
-  /** What its program loaded beside the definition, if this turn started the program. */
+  /** The settings that its program loaded in addition to the definition, if this turn started the program. */
   readonly settings: LoadedSettings | null;
-  /** The tasks that the agent has planned, as they are now. */
+  /** The current plan of the agent. */
   readonly plan: readonly PlanTask[];
   /** How full the context window was after the newest response. Null before the first, and after the window was cleared. */
   readonly context: SlotContext | null;
@@ -65,7 +65,7 @@ export interface Slot {
   readonly error: string | null;
 }
 
-/** What a turn is doing. */
+/** The activity of a turn. */
 export type SlotPhase =
   | 'starting'
   | 'requesting'
@@ -85,7 +85,7 @@ export type SlotWait =
       readonly type: 'queued';
       readonly reason: string;
       readonly ahead: number;
-      /** Milliseconds since 1970. */
+      /** When the wait ends, in milliseconds since 1970. */
       readonly until: number | null;
     }
   | {
@@ -93,7 +93,7 @@ export type SlotWait =
       readonly code: string;
       readonly reason: string | null;
       readonly message: string;
-      /** The attempt to come. */
+      /** The number of the next attempt. */
       readonly attempt: number;
       readonly attemptsMax: number | null;
       readonly until: number;
@@ -102,7 +102,7 @@ export type SlotWait =
 /** How full a model's context window is, in tokens. */
 export interface SlotContext {
   readonly tokens: number;
-  /** How many fit. */
+  /** Tokens of the context window. */
   readonly window: number;
 }
 
@@ -110,15 +110,15 @@ export interface SlotContext {
 export interface SlotTool {
   readonly toolUseId: string;
   readonly tool: string;
-  /** What it works on, in one line: a command, a path, an address. */
+  /** The main input of the call in one line: a command, a path, an address. */
   readonly label: string;
   readonly state: 'running' | 'ok' | 'failed' | 'lost';
   readonly startedAt: number | null;
   readonly durationMs: number | null;
   readonly error: string | null;
-  /** The end of what it wrote, while it runs. Absent: nothing, or the tool does not report it. */
+  /** The end of its output while it runs. Absent: no output, or the tool does not report it. */
   readonly output?: string;
-  /** The client provides the result. Absent: the server runs the tool, or the stream does not say. */
+  /** True if the client provides the result. Absent: the server runs the tool, or this is unknown. */
   readonly awaitsResult?: true;
 }
 
@@ -195,7 +195,7 @@ export function foldSlot(slot: Slot, event: StreamEvent, textCharsMax: number): 
     case 'settings_loaded':
       return { ...touch(slot, event), settings: event };
     case 'text': {
-      // Nearly all events are these: one copy of the slot, not one for each step.
+      // Nearly all events are text deltas: the slot is copied once, not for each step.
       const { ts, delta } = event;
       const text = appendText(slot.text, delta, textCharsMax);
       const since = slot.phase === 'writing' ? slot.since : (ts ?? slot.since);
@@ -216,7 +216,7 @@ export function foldSlot(slot: Slot, event: StreamEvent, textCharsMax: number): 
     case 'file':
       return addFile(touch(slot, event), { path: event.path, size: event.size });
     case 'sub_agent_response': {
-      // Where the deltas are gone or were not requested, this is all there is to show.
+      // If the deltas were removed or not requested, only this content can be shown.
       const text = slot.text.length === 0 ? appendText(slot.text, event.content, textCharsMax) : slot.text;
       return { ...touch(slot, event), text };
     }
@@ -229,12 +229,12 @@ export function foldSlot(slot: Slot, event: StreamEvent, textCharsMax: number): 
       return { ...closeSlot(touch(slot, event), ok ? 'ok' : 'failed', event.ts), stopReason, error: ok ? null : error };
     }
     default:
-      // `stream_start` and approvals are folded in run.ts; an event without an effect on the slot is only its newest one.
+      // run.ts folds `stream_start` and approvals; any other event only updates the time of the newest event.
       return touch(slot, event);
   }
 }
 
-/** Ends a turn: nothing in it runs any more, even if the end of a tool was not seen. */
+/** Ends a turn and all of its tools, even if the end of a tool was not seen. */
 export function closeSlot(slot: Slot, state: 'ok' | 'failed' | 'lost', time: number | null): Slot {
   const tools = slot.tools.some(isRunning)
     ? slot.tools.map((tool) => (isRunning(tool) ? { ...tool, state: 'lost' as const } : tool))
@@ -247,13 +247,13 @@ export function isOpen(slot: Slot): boolean {
   return slot.state === 'running' || slot.state === 'needs_approval';
 }
 
-/** The same slot in another phase, since now unless it was in it before. */
+/** The slot in a phase, since now unless it was already in that phase. */
 function enter(slot: Slot, phase: SlotPhase, { ts }: { readonly ts: number | null }): Slot {
   const since = slot.phase === phase ? slot.since : (ts ?? slot.since);
   return { ...slot, phase, waits: null, since, lastAt: ts ?? slot.lastAt };
 }
 
-/** One more approval to wait for, or (-1) one less. */
+/** Adds a pending approval, or (-1) removes one. */
 export function awaitApproval(slot: Slot, change: 1 | -1, event: { readonly ts: number | null }): Slot {
   if (!isOpen(slot)) return touch(slot, event);
   const openApprovals = Math.max(0, slot.openApprovals + change);
@@ -262,7 +262,7 @@ export function awaitApproval(slot: Slot, change: 1 | -1, event: { readonly ts: 
   return { ...touch(slot, event), openApprovals, state, since };
 }
 
-/** One more child that runs, or (-1) one less. */
+/** Adds a running child, or (-1) removes one. */
 export function countChild(slot: Slot, change: 1 | -1, event: { readonly ts: number | null }): Slot {
   const openChildren = Math.max(0, slot.openChildren + change);
   const next: SlotPhase = openChildren > 0 ? 'children' : slot.tools.some(isRunning) ? 'tool' : 'between';
@@ -276,7 +276,7 @@ function touch(slot: Slot, { ts }: { readonly ts: number | null }): Slot {
   return ts === null || ts === slot.lastAt ? slot : { ...slot, lastAt: ts };
 }
 
-/** Failed requests and summaries do not report it: the newest response counts. */
+/** The context after a request. Failed requests and summaries do not report it: the newest response counts. */
 function toContext(
   { context }: Slot,
   { context_tokens: tokens, context_window: window }: TokenUsage,
@@ -307,7 +307,7 @@ function addTool(slot: Slot, tool: SlotTool): Slot {
   return { ...slot, tools: keepTools([...slot.tools, tool]), toolsStarted: slot.toolsStarted + 1 };
 }
 
-/** Keeps the newest tools. Finished ones are dropped first, because running ones are what a reader looks for. */
+/** Keeps the newest tools. Finished tools are dropped first, because readers look for running ones. */
 function keepTools(tools: SlotTool[]): readonly SlotTool[] {
   if (tools.length <= limits.toolsMax) return tools;
   const index = tools.findIndex((tool) => !isRunning(tool));

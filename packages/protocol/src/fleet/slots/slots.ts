@@ -24,9 +24,9 @@ export interface SessionSlots {
   /** Gaps that the events prove, the newest ones; `gapCount` counts all. */
   readonly gaps: readonly Gap[];
   readonly gapCount: number;
-  /** How many events this version does not know. */
+  /** The number of events that this version does not know. */
   readonly unknownEvents: number;
-  /** Why no further event follows, if the stream said so. */
+  /** Why no further event follows; null while the stream has not ended. */
   readonly over: string | null;
   readonly textCharsMax: number;
 }
@@ -144,7 +144,7 @@ function foldStream(state: SessionSlots, event: StreamEvent, onGap: OnGap): Sess
   return replaceRun(state, run, foldRun(run, event, state.textCharsMax, onGap));
 }
 
-/** A run for events outside a known run. A reader that has just started came in the middle: that is not a gap. */
+/** A run for events outside a known run. A reader may start in the middle of a run: that is not a gap. */
 function missedRun(state: SessionSlots, onGap: OnGap): Run {
   if (state.runs.length > 0) onGap('run_not_started');
   return startRun(null, state.sessionId);
@@ -163,7 +163,7 @@ function keepNewest(state: SessionSlots): SessionSlots {
   return { ...state, runs: state.runs.slice(surplus), runsDropped: state.runsDropped + surplus };
 }
 
-/** The decision belongs to the run with the approval, which may be an earlier one. Undefined if no run has it. */
+/** Applies a decision to the run with the approval, which may be an earlier run. Undefined if no run has it. */
 function resolve(state: SessionSlots, event: ApprovalResolved): SessionSlots | undefined {
   const run = state.runs.findLast(({ approvals }) => findOpen(approvals, event.tool_use_id) !== undefined);
   const answered = run && findOpen(run.approvals, event.tool_use_id);

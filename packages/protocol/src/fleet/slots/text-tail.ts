@@ -30,7 +30,7 @@ export function settleText(text: TextTail): TextTail {
 /** Removes the text from a position on. Text before it that is not kept any more cannot be restored. */
 export function retractText(text: TextTail, from: number): TextTail {
   if (from >= text.length) return text;
-  // Where both contain the position, the settled end reaches further back than the newest one.
+  // If both contain the position, the settled tail reaches further back than the newest one.
   const tail = headOf(text.settled, from) ?? headOf(text, from) ?? '';
   const settled = from < text.settled.length ? { tail, length: from } : text.settled;
   return { tail, length: from, settled };

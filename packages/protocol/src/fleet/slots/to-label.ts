@@ -1,6 +1,6 @@
 import { limits } from './limits.ts';
 
-/** What a tool call is about, in one line: the beginning of the most specific text field of its input. */
+/** The label of a tool call: the beginning of the most specific text field of its input, on one line. */
 export function toLabel(input: unknown): string {
   if (typeof input === 'string') return oneLine(input);
   if (typeof input !== 'object' || input === null) return '';
@@ -15,7 +15,7 @@ const labelFields = [
   'command',
   'file_path',
   'notebook_path',
-  // Before the path: the folder of a search says little.
+  // Before the path: the pattern of a search is more specific than its folder.
   'pattern',
   'path',
   'url',
@@ -27,7 +27,7 @@ const labelFields = [
 ];
 
 function oneLine(text: string): string {
-  // Cut before looking at it: inputs may have megabytes.
+  // The text is cut first: inputs may have megabytes.
   const line = text
     .slice(0, 4 * limits.labelCharsMax)
     .replace(/\s+/g, ' ')

@@ -1,7 +1,7 @@
 import type { FleetEvent } from '../wire/events.ts';
 import { addUsage, type FleetUsage, noUsage, toUsage } from './usage.ts';
 
-/** Totals of a run, a session or a fleet. They keep the share of slots and runs that were dropped. */
+/** Totals of a run, a session or a fleet. They include slots and runs that were dropped. */
 export interface FleetTotals {
   readonly turns: number;
   readonly turnsFailed: number;

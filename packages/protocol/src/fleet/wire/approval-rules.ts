@@ -3,7 +3,7 @@ export interface StandingRule {
   readonly type: 'approval_rule';
   readonly id: string;
   readonly scope: RuleScope;
-  /** Only calls of agents with this name; null: of every agent in the scope. */
+  /** Limits the rule to calls of agents with this name; null: every agent in the scope. */
   readonly agent_name: string | null;
   /** The tool as approvals name it; a tool of an MCP server is `<server>: <tool>`. */
   readonly tool: string;
@@ -16,7 +16,7 @@ export interface StandingRule {
   readonly expires_at: string | null;
 }
 
-/** Where a rule holds: in one session, or in every session for one agent. */
+/** The scope of a rule: one session, or all sessions of one agent. */
 export type RuleScope =
   | { readonly type: 'session'; readonly session_id: string }
   | { readonly type: 'agent'; readonly agent_id: string };
@@ -30,7 +30,7 @@ export type RuleMatch =
   /** Every input. */
   | { readonly type: 'any' };
 
-/** A rule as a client creates it. */
+/** The body of the request that creates a rule. */
 export interface StandingRuleParams {
   readonly scope: RuleScope;
   readonly agent_name?: string | null;

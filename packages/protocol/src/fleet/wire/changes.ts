@@ -2,7 +2,7 @@ import type { FileCounts, WorkspaceFile } from './files.ts';
 
 /** A moment of a recorded workspace: the last recorded state at or before the cursor that was asked for. */
 export interface WorkspacePoint {
-  /** The position of its frame. It can be given back as `from`, `to` or `at`. */
+  /** The position of its frame, which can be sent as `from`, `to` or `at`. */
   readonly cursor: string;
   /** A tree of the session's snapshots. */
   readonly tree: string;
@@ -13,15 +13,15 @@ export interface WorkspacePoint {
 export interface WorkspaceChanges extends FileCounts {
   readonly type: 'workspace_changes';
   readonly session_id: string;
-  /** `not_opened`: no turn has begun. `discarded`: the workspace was removed, and what it had can still be read. */
+  /** `not_opened`: no turn has begun. `discarded`: the workspace was removed; its recorded files can still be read. */
   readonly state: 'open' | 'not_opened' | 'discarded';
   readonly source: ChangesSource;
   /** The directory that the agents work in, on the machine of the server; null while there is none. */
   readonly workspace: string | null;
-  /** Null if the workspace was not opened yet. */
+  /** The beginning of the range; null if the workspace was not opened yet. */
   readonly from: WorkspacePoint | null;
   readonly to: WorkspacePoint | null;
-  /** One page of them, sorted by path. The counts are those of all. */
+  /** One page of the changed files, sorted by path. The counts include all files. */
   readonly files: readonly TouchedFile[];
   /** The value of `after` for the next page; null at the end. */
   readonly next_after: string | null;
@@ -34,9 +34,9 @@ export interface WorkspaceChanges extends FileCounts {
   readonly not_recorded: readonly NotRecordedFile[];
   readonly not_recorded_count: number;
   readonly applied: readonly AppliedChanges[];
-  /** What `POST …/changes/apply` accepts. */
+  /** The targets that `POST …/changes/apply` accepts. */
   readonly can_apply: { readonly working_tree: boolean; readonly branch: boolean };
-  /** Threads that work apart, if there are any. `?thread=` shows what each has changed. */
+  /** Threads with worktrees of their own, if there are any. `?thread=` shows the changes of each. */
   readonly worktrees?: readonly ThreadWorktree[];
 }
 
@@ -44,9 +44,9 @@ export interface WorkspaceChanges extends FileCounts {
 export interface ThreadWorktree extends FileCounts {
   readonly session_thread_id: string;
   readonly agent_name: string | null;
-  /** Its branch in the git directory of the session; null without a repository. */
+  /** The branch of the worktree in the git directory of the session; null without a repository. */
   readonly branch: string | null;
-  /** When its changes were merged last; null if they were not. */
+  /** When its changes were last merged; null if never. */
   readonly merged_at: string | null;
 }
 
@@ -65,7 +65,7 @@ export type ChangesSource =
 
 /** A changed file, and the recorded changes that touched it. */
 export interface TouchedFile extends WorkspaceFile {
-  /** The first of them, the oldest first. */
+  /** The first recorded changes that touched the file, the oldest first. */
   readonly touched_by: readonly FileTouch[];
   readonly touched_by_count: number;
 }
@@ -74,7 +74,7 @@ export interface TouchedFile extends WorkspaceFile {
 export interface FileTouch {
   readonly cursor: string;
   readonly time: string;
-  /** Null outside of threads. */
+  /** The thread; null outside of threads. */
   readonly session_thread_id: string | null;
   /** The turn, if one was open. */
   readonly stream_id: number | null;
@@ -96,7 +96,7 @@ export interface NotRecordedFile {
 export interface AppliedChanges {
   readonly cursor: string;
   readonly time: string;
-  /** The name of the key. */
+  /** The name of the key of the caller. */
   readonly by: string;
   readonly onto: 'working_tree' | 'branch';
   readonly paths_count: number;
@@ -104,26 +104,26 @@ export interface AppliedChanges {
   readonly commit: string | null;
 }
 
-/** `GET /v1/sessions/{id}/changes/steps`: what was recorded of the workspace of a session, step by step. */
+/** `GET /v1/sessions/{id}/changes/steps`: the recorded changes of the workspace of a session, step by step. */
 export interface WorkspaceSteps {
   readonly type: 'workspace_steps';
   readonly session_id: string;
-  /** The oldest first. */
+  /** The steps, the oldest first. */
   readonly steps: readonly WorkspaceStep[];
   /** The value of `after` for the next page; null at the end. */
   readonly next_after: string | null;
 }
 
-/** A recorded step: the workspace was opened, files changed, or the user took or left the changes. */
+/** A recorded step: the workspace was opened, files changed, or the user applied or discarded the changes. */
 export interface WorkspaceStep extends FileCounts {
   readonly type: 'opened' | 'changed' | 'applied' | 'discarded';
-  /** It can be given back as `from`, `to` or `at`. */
+  /** The position of the step, which can be sent as `from`, `to` or `at`. */
   readonly cursor: string;
   readonly time: string;
-  /** Null outside of threads. */
+  /** The thread; null outside of threads. */
   readonly session_thread_id: string | null;
   readonly agent_name: string | null;
-  /** Of a change: `tool`, `turn`, `setup`, `restore`, `merge`, or `recovered`: found after a crash, so that the calls are not certain. */
+  /** The cause of a change: `tool`, `turn`, `setup`, `restore`, `merge`, or `recovered`: found after a crash, so that the calls are not certain. */
   readonly cause: string | null;
   /** The tool call that made the change; several if it is not certain which one did. */
   readonly calls: readonly {
@@ -132,7 +132,7 @@ export interface WorkspaceStep extends FileCounts {
     /** The name of the tool; null if it is not known. */
     readonly tool: string | null;
   }[];
-  /** The name of the key, if a user did it. */
+  /** The name of the key, if a user made the change. */
   readonly by: string | null;
   /** The first files, sorted by path. */
   readonly files: readonly WorkspaceFile[];
@@ -151,7 +151,7 @@ export interface WorkspaceDiff {
   readonly before: FileFacts | null;
   readonly after: FileFacts | null;
   readonly is_binary: boolean;
-  /** As `git diff` prints it. Null if it was omitted. */
+  /** The diff in the format of `git diff`; null if it was omitted. */
   readonly diff: string | null;
   readonly omitted: 'binary' | 'too_large' | null;
 }
@@ -160,16 +160,16 @@ export interface WorkspaceDiff {
 export interface WorkspaceDiffs {
   readonly type: 'workspace_diffs';
   readonly session_id: string;
-  /** Sorted by path. */
+  /** The diffs, sorted by path. */
   readonly diffs: readonly WorkspaceDiff[];
   /** The value of `after` for the next page; null at the end. */
   readonly next_after: string | null;
 }
 
-/** The mode of a file as git has it, such as `100644`, and its size. */
+/** The git mode of a file, such as `100644`, and its size. */
 export interface FileFacts {
   readonly mode: string;
-  /** Null for a submodule. */
+  /** The size of the file; null for a submodule. */
   readonly bytes: number | null;
 }
 
@@ -187,7 +187,7 @@ export interface WorkspaceTree {
   readonly next_after: string | null;
 }
 
-/** `POST /v1/sessions/{id}/changes/apply`: what was written, or with `dry_run` what would be. */
+/** `POST /v1/sessions/{id}/changes/apply`: the written files, or with `dry_run` the files that would be written. */
 export interface ChangesApplied extends FileCounts {
   readonly type: 'changes_applied';
   readonly session_id: string;
@@ -197,12 +197,12 @@ export interface ChangesApplied extends FileCounts {
   /** The user's directory or repository. */
   readonly directory: string;
   readonly branch: string | null;
-  /** Null with `dry_run`, and if the branch has the changes already. */
+  /** The new commit; null with `dry_run`, and if the branch already has the changes. */
   readonly commit: string | null;
   readonly files: readonly WorkspaceFile[];
 }
 
-/** `POST /v1/sessions/{id}/changes/discard`: what was lost, or with `dry_run` what would be. */
+/** `POST /v1/sessions/{id}/changes/discard`: the discarded changes, or with `dry_run` the changes that would be discarded. */
 export interface ChangesDiscarded extends FileCounts {
   readonly type: 'changes_discarded';
   readonly session_id: string;
@@ -217,29 +217,29 @@ export interface ChangesDiscarded extends FileCounts {
   readonly worktrees?: readonly ThreadWorktree[];
 }
 
-/** `POST /v1/sessions/{id}/changes/merge`: what was merged into the workspace, or with `dry_run` what would be. */
+/** `POST /v1/sessions/{id}/changes/merge`: the changes that were merged into the workspace, or with `dry_run` would be merged. */
 export interface ChangesMerged extends FileCounts {
   readonly type: 'changes_merged';
   readonly session_id: string;
   readonly session_thread_id: string;
   readonly dry_run: boolean;
-  /** Of the frame that ends the merge; null with `dry_run`, and if there was nothing to merge. */
+  /** The cursor of the frame that ends the merge; null with `dry_run`, and if there was nothing to merge. */
   readonly cursor: string | null;
   readonly files: readonly WorkspaceFile[];
 }
 
-/** `POST /v1/sessions/{id}/changes/restore`: what changed in the workspace, or with `dry_run` what would. */
+/** `POST /v1/sessions/{id}/changes/restore`: the files that changed in the workspace, or with `dry_run` would change. */
 export interface ChangesRestored extends FileCounts {
   readonly type: 'changes_restored';
   readonly session_id: string;
   readonly dry_run: boolean;
   readonly at: WorkspacePoint;
-  /** The recorded state before. A restore to its cursor undoes this one. */
+  /** The recorded state before the restore. A restore to its cursor undoes this one. */
   readonly before: WorkspacePoint;
-  /** Of the new frame; null if nothing differed. */
+  /** The cursor of the new frame; null if no file differed. */
   readonly cursor: string | null;
   readonly files: readonly WorkspaceFile[];
-  /** Files among them that changed on disk after the session wrote them, replaced because of `overwrite`. */
+  /** Restored files that had changed on disk after the session wrote them, replaced because of `overwrite`. */
   readonly overwritten: readonly string[];
   readonly overwritten_count: number;
 }

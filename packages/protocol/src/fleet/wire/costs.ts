@@ -10,16 +10,16 @@ export interface FleetCostsQuery {
   readonly utc_offset_minutes?: number | undefined;
 }
 
-/** `GET /v1/fleet/costs`: what all sessions cost that were created in a period, archived ones included. */
+/** `GET /v1/fleet/costs`: the costs of all sessions that were created in a period, archived sessions included. */
 export interface FleetCosts {
   readonly type: 'fleet_costs';
   readonly from: string;
   readonly to: string;
-  /** One for each day, agent and model; the newest day first. */
+  /** One group for each day, agent and model; the newest day first. */
   readonly groups: readonly FleetCostGroup[];
-  /** The 50 that cost most. */
+  /** The 50 most expensive sessions. */
   readonly sessions: readonly FleetSession[];
-  /** Sessions with a budget, at most 50 of each state: those that reached it first. */
+  /** Sessions with a budget, at most 50 of each state: sessions that reached their budget come first. */
   readonly budgets: readonly FleetBudget[];
   /** How many sessions with a budget there are, by whether they reached it. */
   readonly budget_counts: { readonly reached: number; readonly within: number };

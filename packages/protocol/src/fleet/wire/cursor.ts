@@ -29,7 +29,7 @@ function compareNumeric(left: string, right: string): number {
   return 0;
 }
 
-/** As text, because numbers are exact only up to 2^53. A missing part comes first. */
+/** Compares two parts as text, because numbers are exact only up to 2^53. A missing part comes first. */
 function comparePart(left: string | undefined, right: string | undefined): number {
   if (left === undefined || right === undefined) return left === right ? 0 : left === undefined ? -1 : 1;
   const [first, second] = [left.replace(/^0+(?=\d)/, ''), right.replace(/^0+(?=\d)/, '')];

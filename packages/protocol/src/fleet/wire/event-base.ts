@@ -1,6 +1,6 @@
 /** The fields of every event. */
 export interface FleetEventBase {
-  /** The position after this event, from which a reader resumes. It grows with every event; `''` where the wire had none. */
+  /** The position after this event, from which a reader resumes. It grows with every event; `''` if the wire had none. */
   readonly cursor: string;
   /** The session of the event. Always present on streams of several sessions. */
   readonly session_id?: string;

@@ -1,6 +1,6 @@
 import type { KnownFleetEvent } from './events.ts';
 
-/** What a field must be. `…IfAny`: the event may leave it out. `…OrNull`, `…OrZero`: this value stands for a missing field. */
+/** The type of a field. `…IfAny`: the field is optional. `…OrNull`, `…OrZero`: this value replaces a missing field. */
 export type FieldKind =
   | 'text'
   | 'number'
@@ -29,7 +29,7 @@ const fault = { message: 'text', code: 'text' } as const;
 
 /**
  * The fields of every event as the parser checks them; those of {@link FleetEventBase} are read separately. A new event
- * needs its type and its place in one of the unions in events.ts, and its line here; the view of the server emits it. Then run
+ * needs its type in one of the unions in events.ts, and its line here; the view of the server emits it. Then run
  * `node scripts/event-reference.mjs`, which writes docs/reference. An event without a `stream_id` changes no slot.
  */
 export const eventFields = {

@@ -60,11 +60,11 @@ export interface RequestReceived extends FleetEventBase {
 /** A turn starts. */
 export interface StreamStart extends StreamEventBase {
   readonly type: 'stream_start';
-  /** The turn that delegated this one; null for the coordinator. */
+  /** The turn that delegated to this one; null for the coordinator. */
   readonly parent_stream_id: number | null;
   /** The position among the tasks of one delegation; null for a turn that is not one of several. */
   readonly child_index: number | null;
-  /** What a program's sub-agent was started for. Show it instead of `agent`, which names only the kind of sub-agent. */
+  /** The task of a program's sub-agent. Show it instead of `agent`, which names only the kind of sub-agent. */
   readonly title?: string;
   /** The beginning of the turn's input. */
   readonly task: string;
@@ -103,7 +103,7 @@ export interface RequestRetrying extends StreamEventBase {
   readonly code: string;
   /** The cause, e.g. `rate_limited`, `overloaded`, `connection_lost`, `restarted`. */
   readonly reason?: string;
-  /** What went wrong. Starts with the HTTP status if there was one. */
+  /** The error message. Starts with the HTTP status if there was one. */
   readonly message: string;
   /** The number of the attempt that follows. */
   readonly attempt: number;
@@ -118,7 +118,7 @@ export interface ContextCompacted extends StreamEventBase {
   readonly type: 'context_compacted';
 }
 
-/** What a program loaded beside the agent's definition. Emitted before the program's first model request. */
+/** Settings that a program loaded in addition to the agent's definition. Emitted before the program's first model request. */
 export interface SettingsLoaded extends StreamEventBase, LoadedSettings {
   readonly type: 'settings_loaded';
 }
@@ -139,7 +139,7 @@ export interface LoadedSettings {
   readonly rules: readonly string[];
 }
 
-/** The tasks that the agent of a program has planned, as they are now. Replaces the plan before. */
+/** The current plan of an agent of a program. Replaces the previous plan. */
 export interface PlanChanged extends StreamEventBase {
   readonly type: 'plan';
   readonly items: readonly PlanTask[];
@@ -324,7 +324,7 @@ export interface RunError extends FleetEventBase {
   readonly code: string;
 }
 
-/** The last event of a run, exactly once, whatever happened. Its totals cover all turns of the run. */
+/** The last event of a run, exactly once, whatever happened. Its totals include all turns of the run. */
 export interface Done extends FleetEventBase {
   readonly type: 'done';
   readonly ok: boolean;
@@ -369,7 +369,7 @@ export interface SessionsChanged extends FleetEventBase {
   readonly counts: Readonly<Record<FleetSessionState, number>>;
 }
 
-/** An event that this version does not know, or whose fields do not fit its name. Its data is kept whole. */
+/** An event that this version does not know, or whose fields do not fit its name. Its data is kept unchanged. */
 export interface UnknownEvent extends FleetEventBase {
   readonly type: 'unknown';
   /** The event name on the wire. */

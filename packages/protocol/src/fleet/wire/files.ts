@@ -3,12 +3,12 @@ export interface WorkspaceFile {
   readonly path: string;
   /** `added`, `modified` or `deleted`. */
   readonly status: string;
-  /** Lines; null for a file that is not text. */
+  /** Number of added lines; null for a file that is not text. */
   readonly added: number | null;
   readonly removed: number | null;
 }
 
-/** Exact numbers, also where files are left out. */
+/** Exact counts, also if not all files are listed. */
 export interface FileCounts {
   readonly files_count: number;
   readonly lines_added: number;

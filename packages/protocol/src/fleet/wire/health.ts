@@ -1,11 +1,11 @@
 /**
- * What a server knows about the running threads of a session beside their log: whether the process is alive, the
+ * What a server knows about the running threads of a session in addition to their log: whether the process is alive, the
  * connection open, and when the last byte arrived. The response of `GET /v1/sessions/{session_id}/health`.
  */
 export interface SessionHealth {
   readonly type: 'session_health';
   readonly session_id: string;
-  /** False: the owner node did not respond, and no other node knows. */
+  /** Whether the health is known. False if the owner node did not respond. */
   readonly is_known: boolean;
   /** The owner node; `node_id` is null with a single server. Null: no node runs the session. */
   readonly owner: { readonly node_id: string | null } | null;
@@ -13,10 +13,10 @@ export interface SessionHealth {
   readonly threads: readonly ThreadHealth[];
 }
 
-/** What one running thread does, and since when. */
+/** The activity of one running thread, and since when. */
 export type ThreadHealth = {
   readonly id: string;
-  /** Since when, ISO 8601. */
+  /** When the activity began, ISO 8601. */
   readonly since: string;
 } & (
   | {
@@ -31,7 +31,7 @@ export type ThreadHealth = {
   | { readonly doing: 'tool'; readonly tool: string }
   | {
       readonly doing: 'program';
-      /** Null: the program is starting, or could not be started. */
+      /** The process id; null if the program is starting, or could not be started. */
       readonly pid: number | null;
       readonly is_alive: boolean;
       readonly last_byte_at: string | null;
@@ -53,7 +53,7 @@ export interface FleetLoad {
   readonly endpoint: {
     readonly active: number;
     readonly waiting: number;
-    /** How many may be active at this moment: fewer after the endpoint rejected requests. */
+    /** How many requests may be active at this moment: fewer after the endpoint rejected requests. */
     readonly max: number;
     /** How long no request starts, because the endpoint asked for a pause. */
     readonly paused_ms: number;

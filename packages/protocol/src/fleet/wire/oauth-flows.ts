@@ -2,12 +2,12 @@
 export interface FleetOAuthFlowStarted {
   readonly type: 'oauth_flow_started';
   readonly id: string;
-  /** Where its user consents, in a browser. */
+  /** The page on which the user consents, in a browser. */
   readonly authorization_url: string;
   readonly expires_at: string;
 }
 
-/** `GET /v1/vaults/{vault}/oauth_flows/{id}`: what has come of it. */
+/** `GET /v1/vaults/{vault}/oauth_flows/{id}`: the state of a flow. */
 export type FleetOAuthFlow = {
   readonly type: 'oauth_flow';
   readonly id: string;
@@ -20,7 +20,7 @@ export type FleetOAuthFlow = {
   | { readonly status: 'failed'; readonly error: FleetOAuthFlowError }
 );
 
-/** Why nothing was stored. */
+/** Why no credential was stored. */
 export interface FleetOAuthFlowError {
   readonly type:
     | 'authorization_refused'

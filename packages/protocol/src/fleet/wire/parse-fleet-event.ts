@@ -107,7 +107,7 @@ function parseJson(data: string): unknown {
 }
 
 function toRecord(value: unknown): Fields | undefined {
-  // The cast is what the checks say: a JSON object has string keys and unknown values.
+  // The cast: the checks ensure a JSON object, which has string keys and unknown values.
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
 }
 
@@ -115,7 +115,7 @@ function unreadable({ event: name, data, id: cursor }: FleetFrame): UnknownEvent
   return { cursor, seq: null, ts: null, type: 'unknown', name, value: data, problem: 'the data is not a JSON object' };
 }
 
-/** On a stream of several sessions the data has the cursor of the session, and the id that of the whole stream. */
+/** The base fields. On a stream of several sessions, the data has the cursor of the session, and the id is the cursor of the whole stream. */
 function toBase(fields: Fields, id: string): FleetEventBase {
   const { session_id, seq } = fields;
   const cursor = typeof fields['cursor'] === 'string' ? fields['cursor'] : id;
@@ -144,7 +144,7 @@ function toKnown(fields: Fields, name: string, shape: Shape, base: FleetEventBas
     if (kind.missing !== undefined) result[field] = kind.missing;
     else if (field in result) delete result[field];
   }
-  // The cast is what the loop checked: each field of the shape, and there is one shape per type.
+  // The cast: the loop checked each field of the shape, and there is one shape per type.
   return result as unknown as KnownFleetEvent;
 }
 

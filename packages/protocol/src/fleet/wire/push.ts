@@ -4,15 +4,15 @@ export interface PushKey {
   readonly public_key: string;
 }
 
-/** What a device is notified of: sessions that need a person, and sessions that fail. */
+/** The notifications of a device: sessions that need a person, and sessions that fail. */
 export type PushKind = 'approvals' | 'failures';
 
-/** Hours of each day in which a device is sent nothing; they may span midnight. What still matters is sent afterwards. */
+/** Hours of each day without messages to a device; they may span midnight. Messages that are still relevant are sent afterwards. */
 export interface PushQuietHours {
-  /** `22:30`, in the time zone. */
+  /** The beginning, such as `22:30`, in the time zone. */
   readonly from: string;
   readonly to: string;
-  /** A name of the IANA database: `Europe/Vienna`. */
+  /** The time zone, a name of the IANA database such as `Europe/Vienna`. */
   readonly time_zone: string;
 }
 
@@ -20,13 +20,13 @@ export interface PushQuietHours {
 export interface PushDeviceParams {
   /** The name of the device, for people. */
   readonly label: string;
-  /** As the browser's `PushSubscription` has it. */
+  /** The endpoint of the browser's `PushSubscription`. */
   readonly endpoint: string;
   readonly keys: { readonly p256dh: string; readonly auth: string };
-  /** By default both. */
+  /** The kinds of messages; by default both. */
   readonly notify?: readonly PushKind[];
   readonly quiet_hours?: PushQuietHours | null;
-  /** Whether messages contain the names of sessions and what they wait for. By default only counts. */
+  /** Whether messages contain the names of sessions and the calls that they wait for. By default only counts. */
   readonly include_content?: boolean;
 }
 
@@ -40,7 +40,7 @@ export interface PushDevice {
   readonly notify: readonly PushKind[];
   readonly quiet_hours: PushQuietHours | null;
   readonly include_content: boolean;
-  /** The name of the key that added it. */
+  /** The name of the key that added the device. */
   readonly created_by: string;
   readonly created_at: string;
   /** When the push service accepted the last message; null if it never did. */
@@ -59,7 +59,7 @@ export interface PushDeviceList {
 export interface PushMessage {
   readonly title: string;
   readonly body: string;
-  /** The page of the dashboard that it leads to: `#/inbox`. */
+  /** The page of the dashboard that the message opens: `#/inbox`. */
   readonly url: string;
   /** A newer message with the same tag replaces an older one on the device. */
   readonly tag: string;

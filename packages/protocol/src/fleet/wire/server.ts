@@ -1,27 +1,27 @@
 /** A program that can run sessions, as `GET /v1/programs` lists it. */
 export interface FleetProgram {
   readonly type: 'fleet_program';
-  /** The first part of the models that it runs: `claude-code`. */
+  /** The first part of the names of its models: `claude-code`. */
   readonly id: string;
-  /** Null if it was not found, or if this workspace may not use programs. */
+  /** The installed version; null if the program was not found, or if this workspace may not use programs. */
   readonly version: string | null;
   readonly is_sandboxed: boolean | null;
-  /** Why sessions cannot use it; null if they can. */
+  /** Why sessions cannot use the program; null if they can. */
   readonly problem: string | null;
   /** Models to choose from; the program accepts others as well. */
   readonly models: readonly string[];
 }
 
-/** `GET /v1/fleet/settings`: the caller, and what the operator of the server has configured. Times are ISO 8601. */
+/** `GET /v1/fleet/settings`: the caller, and the configuration of the server. Times are ISO 8601. */
 export interface FleetSettings {
   readonly type: 'fleet_settings';
-  /** The node that answered; null for a server without others. */
+  /** The node that responded; null for a single server. */
   readonly node_id: string | null;
   readonly nodes: number;
   readonly workspace_id: string;
-  /** Null on a server that needs no key. */
+  /** The key of the caller; null on a server that needs no key. */
   readonly key_id: string | null;
-  /** What the caller may do, see {@link FleetScope}. */
+  /** The scopes of the caller, see {@link FleetScope}. */
   readonly scopes: readonly FleetScope[];
   /** The role of a signed-in browser, if its login link was made for one. */
   readonly role: FleetRole | null;
@@ -42,7 +42,7 @@ export interface FleetSettings {
   };
 }
 
-/** What an API key may be used for; none includes another. */
+/** A scope of an API key. No scope includes another one. */
 export type FleetScope = 'read' | 'run' | 'approve' | 'manage' | 'admin';
 
 /** A named set of scopes, for people. */
@@ -65,7 +65,7 @@ export type FleetAuditCaller =
 export interface FleetAuditEntry {
   readonly type: 'audit_entry';
   readonly workspace_id: string;
-  /** From 1 in each workspace, dense. */
+  /** The number of the entry in its workspace, from 1 without gaps. */
   readonly seq: number;
   readonly recorded_at: string;
   readonly entry: {
@@ -75,9 +75,9 @@ export interface FleetAuditEntry {
     readonly by: { readonly type: FleetAuditCaller } & Readonly<Record<string, unknown>>;
     /** The address that the request came from. */
     readonly address?: string | null;
-    /** The request as the log of the server has it. */
+    /** The id of the request in the log of the server. */
     readonly request_id?: string;
-    /** What was changed: an id. */
+    /** The id of the changed object. */
     readonly target: string | null;
     readonly details?: Readonly<Record<string, unknown>>;
   };
@@ -90,17 +90,17 @@ export interface FleetLogin {
   readonly id: string;
   readonly key_id: string | null;
   readonly role: FleetRole | null;
-  /** Null: those of its key. */
+  /** The scopes of the login; null: the scopes of its key. */
   readonly scopes: readonly FleetScope[] | null;
   readonly address: string | null;
   readonly user_agent: string | null;
   readonly created_at: string;
   readonly expires_at: string;
-  /** Whether it is the caller's own. */
+  /** Whether this is the caller's own login. */
   readonly is_current: boolean;
   /** The person who signed in at an OpenID provider; the login has no key then. */
   readonly person: FleetPerson | null;
-  /** The login that its link was made with; it ends with that one. */
+  /** The login that its link was made with; this login ends when that one ends. */
   readonly made_with: string | null;
 }
 
@@ -118,19 +118,19 @@ export interface FleetKey {
   readonly name: string;
   readonly kind: 'api' | 'environment';
   readonly created_at: string;
-  /** Null: all of them, or a key for workers, which has none. */
+  /** The scopes of the key; null: all scopes, or a key for workers, which has none. */
   readonly scopes: readonly FleetScope[] | null;
   readonly directories: readonly string[] | null;
   readonly engines: readonly string[] | null;
   readonly expires_at: string | null;
-  /** Null if it was never used, or before the server kept it. */
+  /** When the key was last used; null if never, or before the server recorded it. */
   readonly last_used_at: string | null;
   readonly rotated_at: string | null;
-  /** Until when a replaced secret is accepted beside the new one. */
+  /** Until when a replaced secret is accepted in addition to the new one. */
   readonly overlap_until: string | null;
 }
 
-/** What tools find on the machine of a server. */
+/** The requirements of tools on the machine of a server. */
 export interface FleetMachine {
   /** Why bash does not run in a sandbox; null if it does. */
   readonly sandbox_problem: string | null;
@@ -141,16 +141,16 @@ export interface FleetMachine {
   readonly git_problem: string | null;
 }
 
-/** What an address has received from this node since it started. */
+/** The deliveries of this node to a webhook address since the node started. */
 export interface FleetWebhook {
-  /** Without path and query, which are often secret. */
+  /** The address without path and query, which are often secret. */
   readonly address: string;
-  /** It answered 410: nothing is sent to it until the next start. */
+  /** Whether the address responded with 410: nothing is sent to it until the next start. */
   readonly is_gone: boolean;
   readonly delivered_count: number;
   /** Sessions with events that are not delivered yet. */
   readonly waiting_count: number;
-  /** At most 20, the newest first. */
+  /** The last deliveries, at most 20, the newest first. */
   readonly deliveries: readonly {
     readonly at: string;
     readonly delivered_count: number;

@@ -14,7 +14,7 @@ export interface FleetSession {
   readonly title: string | null;
   /** The state at the time of the response. `stalls_at` says when `running` becomes `stalled`. */
   readonly state: FleetSessionState;
-  /** Why the session is in that state: the error, or what it needs. Null where the state is enough. */
+  /** Why the session is in that state: the error, or what it needs. Null if the state needs no reason. */
   readonly reason: string | null;
   /** When the session counts as stalled unless an event arrives; null while nothing waits for a model. */
   readonly stalls_at: string | null;
@@ -24,16 +24,16 @@ export interface FleetSession {
   /** The directory or the URL that the workspace was made from. */
   readonly repository: string | null;
   readonly branch: string | null;
-  /** What the agents changed since the workspace was opened; null if its files are not recorded. */
+  /** Counts of the changes since the workspace was opened; null if its files are not recorded. */
   readonly changes: FileCounts | null;
-  /** Null if the cost of a model request is not known. */
+  /** The cost; null if the cost of a model request is not known. */
   readonly cost_usd: number | null;
   /** All tokens: input, output, read from the cache and written to it. */
   readonly tokens: number;
   readonly created_at: string;
-  /** When it first ran; null if it never did. */
+  /** When the session first ran; null if never. */
   readonly started_at: string | null;
-  /** When its newest run ended; null while it runs, and if it never ran. */
+  /** When the newest run ended; null while the session runs, and if it never ran. */
   readonly ended_at: string | null;
   /** How long it was running up to `active_since`, or in total while that is null. */
   readonly active_ms: number;
@@ -47,7 +47,7 @@ export interface FleetSession {
   readonly failed_threads_count: number;
   /** The name of the key that created the session, if it is known. */
   readonly created_by: string | null;
-  /** The session runs elsewhere and is only shown here. */
+  /** Whether the session runs elsewhere and was only imported. */
   readonly is_read_only: boolean;
 }
 
@@ -63,7 +63,7 @@ export interface FacetCount {
  */
 export interface FleetSessionFacets {
   readonly states: Readonly<Record<FleetSessionState, number>>;
-  /** The most frequent first, at most 100. */
+  /** The counts by agent, the most frequent first, at most 100. */
   readonly agents: readonly FacetCount[];
   readonly models: readonly FacetCount[];
 }
@@ -98,13 +98,13 @@ export interface FleetSessionQuery {
   readonly from?: string | undefined;
   /** Only sessions created at this time or earlier. ISO 8601. */
   readonly to?: string | undefined;
-  /** In US dollars. */
+  /** Only sessions with at least this cost in US dollars. */
   readonly min_cost?: number | undefined;
   /** Whether archived sessions are listed; `status=archived` lists only those. */
   readonly archived?: boolean | undefined;
-  /** Default: `activity`. */
+  /** The sort key. Default: `activity`. */
   readonly sort?: FleetSessionSort | undefined;
-  /** Default: `desc`, and `asc` for `name`, `agent` and `state`. */
+  /** The direction. Default: `desc`, and `asc` for `name`, `agent` and `state`. */
   readonly order?: 'asc' | 'desc' | undefined;
   readonly cursor?: string | undefined;
   /** Rows of a page, 1 to 200. Default: 50. */

@@ -13,17 +13,17 @@ export interface Tail {
   blocks: WireBlock[];
   /** Blocks that are proven to be those of the line before. */
   known: number;
-  /** The first given block is the last one of the line before, with only the new part of its text. */
+  /** Whether the first given block is the last one of the line before, with only the new part of its text. */
   grown: boolean;
 }
 
-/** What the translator made of a line: its message, and the line of its agent at which that was last touched. */
+/** The result of the translator for a line: its message, and the line of its agent that last changed the message. */
 export interface LastSaid {
   message: KnownMessage;
   line: number;
 }
 
-/** What was made of the line just translated, if its blocks are all that there is to its message. */
+/** The result for the line just translated, if its blocks are the whole message. */
 export function lastSaid(state: TranslatorState, line: StreamJsonMessage): LastSaid | undefined {
   const { thread, message } = find(state, line);
   // A line that was seen before has not touched its message.
@@ -35,8 +35,8 @@ export function lastSaid(state: TranslatorState, line: StreamJsonMessage): LastS
 }
 
 /**
- * The same events as for the whole line. False, with nothing done, where its message is not as the line before left it, or
- * the line says more than its blocks: then the whole line must be translated.
+ * Emits the same events as for the whole line. Returns false without any change if its message is not as the line before left it, or
+ * the line has other relevant fields: then the whole line must be translated.
  */
 export function translateTail(state: TranslatorState, tail: Tail, before: LastSaid): boolean {
   const { sink, threads, content, turns } = state;
@@ -59,7 +59,7 @@ function find({ threads }: TranslatorState, line: StreamJsonMessage): { thread?:
   return thread && message ? { thread, message } : {};
 }
 
-/** Only these fields are read beside the blocks; lines that carry more are rare. */
+/** Whether a line has only blocks and none of the other fields that are read, which are rare. */
 function isPlainLine(line: StreamJsonMessage): boolean {
   return (
     line.type === 'assistant' &&

@@ -25,7 +25,7 @@ export function number(value: unknown): number | undefined {
 
 /** The value if it is a JSON object. */
 export function record(value: unknown): Record<string, unknown> | undefined {
-  // The cast is what the three checks say: a JSON object has string keys and unknown values.
+  // The cast: the three checks ensure a JSON object, which has string keys and unknown values.
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Record<string, unknown>)
     : undefined;
@@ -37,13 +37,13 @@ export function strings(value: unknown): string[] | undefined {
 }
 
 /**
- * The object without the fields that are undefined, so that events carry only what is there. A new one: deleting fields
+ * A copy of the object without undefined fields, so that events have only present fields. A new object: deleting fields
  * would make every later read of it slow.
  */
 export function defined<const T extends object>(value: T): Defined<T> {
   const result: { [key: string]: unknown } = {};
   for (const key in value) if (value[key] !== undefined) result[key] = value[key];
-  // The cast is what the loop did.
+  // The cast: the loop removed the undefined fields.
   return result as Defined<T>;
 }
 

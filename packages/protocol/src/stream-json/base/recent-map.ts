@@ -11,7 +11,7 @@ export class RecentMap<K, V> {
     this.#capacity = capacity;
   }
 
-  /** By a key that may be missing: then there is nothing. */
+  /** Returns the value of a key; undefined for an undefined key. */
   get(key: K | undefined): V | undefined {
     return this.#young.get(key) ?? this.#old.get(key);
   }
@@ -25,18 +25,18 @@ export class RecentMap<K, V> {
 
   /** The newest entries, oldest first. */
   newest(count: number): [K, V][] {
-    // The cast is what `set` says: there is no entry without a key.
+    // The cast: `set` never stores an entry without a key.
     return [...this.#old, ...this.#young].slice(-count) as [K, V][];
   }
 }
 
-/** Puts an item at the end of a list that keeps its last `max`; returns the one that had to go. */
+/** Appends an item to a list that keeps its last `max` items; returns the removed item. */
 export function keepLast<T>(list: T[], item: T, max: number): T | undefined {
   list.push(item);
   return list.length > max ? list.shift() : undefined;
 }
 
-/** The same without moving them each time: the list has its last `max` items and less than a quarter more before them. */
+/** As `keepLast`, but without moving the items each time: the list has its last `max` items and less than a quarter more. */
 export function keepRecent<T>(list: T[], item: T, max: number): void {
   if (list.push(item) === max * 1.25) list.splice(0, max / 4);
 }

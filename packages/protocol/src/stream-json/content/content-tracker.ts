@@ -13,14 +13,14 @@ import type { Thread } from '../threads/threads.ts';
 export type Dialect = 'unknown' | 'wide' | 'snapshots';
 
 /**
- * What agents have said: whole lines of one block each (what every program that was recorded writes), growing snapshots (what
- * older documentation describes), and whole lines of what `StreamTracker` has said already. Each block comes out once.
+ * Tracks the content of agents: whole lines of one block each (as all recorded programs write), growing snapshots (as
+ * older documentation describes), and whole lines of blocks that `StreamTracker` has already emitted. Each block is emitted once.
  */
 export class ContentTracker {
   dialect: Dialect = 'unknown';
-  /** Some line repeated what an earlier one had. */
+  /** Whether some line has repeated the content of an earlier line. */
   repeats = false;
-  /** Where the blocks of recent lines stand, so that a line can be taken back, and of some more. */
+  /** The positions of the blocks of recent lines, so that a line can be retracted. */
   readonly lines: SaidLine[] = [];
   readonly #sink: EventSink;
   readonly #threads: ThreadTracker;
@@ -30,7 +30,7 @@ export class ContentTracker {
     this.#threads = threads;
   }
 
-  /** An `assistant` line. */
+  /** Handles an `assistant` line. */
   assistant(line: StreamJsonMessage, thread: Thread): void {
     this.#retract(line.supersedes);
     this.#retract(line.retracted_message_uuids);
@@ -47,7 +47,7 @@ export class ContentTracker {
     this.remember(said);
   }
 
-  /** A turn is over: streams without ids start again. Nothing else is reset, since results can be late. */
+  /** Called at the end of a turn: streams without ids start again. Other state is kept, since results can be late. */
   turnEnded(): void {
     for (const { memory } of this.#threads.registry.all.values()) memory.anonymous = [];
   }
@@ -125,7 +125,7 @@ export class ContentTracker {
     this.say(message, block.number, wire, said);
   }
 
-  /** A block that was not there before. */
+  /** Adds a new block to a message. */
   append(message: KnownMessage, wire: WireBlock, said: SaidLine): void {
     const number = nextNumber(message, said.thread);
     // Two lines of one block each: so this message does not repeat itself, and its blocks need not be remembered.
@@ -159,7 +159,7 @@ export class ContentTracker {
     block.said = true;
   }
 
-  /** A whole block, for the first time. */
+  /** Emits a whole block for the first time. */
   say(message: KnownMessage, number: number, wire: WireBlock, { thread, error }: StreamServer): void {
     const { id } = message;
     const content = textOf(wire);
@@ -188,7 +188,7 @@ export class ContentTracker {
     return content.flatMap((value) => toWireBlock(value) ?? (this.invalid(thread, value), []));
   }
 
-  /** A value in place of a block that is not one. */
+  /** Reports a value that is not a content block. */
   invalid(thread: Thread, value: unknown): void {
     this.#sink.unknown(thread, 'block/invalid', value);
   }
@@ -221,7 +221,7 @@ interface StreamServer {
   error?: string | undefined;
 }
 
-/** A line and the blocks it spoke of: numbers `from` up to, not including, `to`. */
+/** A line and the numbers of its blocks: `from` up to, not including, `to`. */
 export class SaidLine {
   declare thread: Thread;
   declare uuid: string | undefined;
@@ -265,12 +265,12 @@ export function placeOf({ id }: KnownMessage, block: number): Loose<BlockPlace> 
 /** The value if it is a content block. */
 export function toWireBlock(value: unknown): WireBlock | undefined {
   const block = record(value);
-  // The cast is what the check says: an object whose `type` is a string.
+  // The cast: the check ensures an object whose `type` is a string.
   return typeof block?.type === 'string' ? (block as WireBlock) : undefined;
 }
 
 /**
- * The streamed block that a whole line speaks for. Counting lines does not work: an empty text block is streamed and gets
+ * Finds the streamed block of a whole line. Counting lines does not work: an empty text block is streamed and gets
  * no line. 2.0.37 printed the lines after all blocks had closed, so that only the text identifies the block.
  */
 function findStreamed(message: KnownMessage, wire: WireBlock): Block | undefined {

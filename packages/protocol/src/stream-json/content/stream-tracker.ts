@@ -8,8 +8,8 @@ import type { ThreadTracker } from '../threads/thread-tracker.ts';
 import type { Thread } from '../threads/threads.ts';
 
 /**
- * What agents say while they say it: `stream_event` lines, which hold the Messages API's own deltas. The whole lines of the
- * same blocks come in between, and `ContentTracker` settles them.
+ * Tracks the streamed content of agents: `stream_event` lines with the deltas of the Messages API. The whole lines of the
+ * same blocks arrive in between, and `ContentTracker` settles them.
  */
 export class StreamTracker {
   readonly #sink: EventSink;
@@ -58,7 +58,7 @@ export class StreamTracker {
     return message;
   }
 
-  /** The message that streams. Joined in mid-stream there is none: one is opened under the id that the line names. */
+  /** The message that is streamed. If the stream was joined in the middle, one is opened under the id in the line. */
   #live(thread: Thread, line: StreamJsonMessage): KnownMessage {
     return thread.memory.live ?? this.#goLive(thread, identifier(line.api_message_id));
   }
@@ -98,11 +98,11 @@ export class StreamTracker {
     } else if (type === 'input_json_delta') {
       const more = text(delta?.partial_json) ?? '';
       const block = this.#grow(message, thread, index, 'tool_use', more);
-      // A server's own tool is said whole.
+      // A tool of the server is emitted as a whole.
       const { kind, number, id = '' } = block;
       if (kind === 'tool_use') this.#sink.say(thread, 'tool_input_delta', message.id, number, more, id);
     } else if (type !== 'signature_delta' && type !== 'citations_delta') {
-      // Those two are on the whole line; every other kind is news.
+      // These two kinds are also on the whole line; every other kind is unknown.
       this.#sink.unknown(thread, `delta/${text(type)}`, delta);
     }
   }
@@ -137,7 +137,7 @@ export class StreamTracker {
         this.#sink.emit(thread, { type: 'retract', ...placeOf(message, block.number) });
       }
     }
-    // Nothing more will be said about it, unless whole lines are still to come (2.0.37).
+    // The message is complete, unless its whole lines are still to come (2.0.37).
     if (message?.blocks.every((block) => block.settled)) {
       message.forgotten += message.blocks.length;
       message.blocks = [];
@@ -153,7 +153,7 @@ function openBlock(message: KnownMessage, index: number): Block | undefined {
   return undefined;
 }
 
-/** A streamed block as if it had come as a line; undefined where its input is not whole. */
+/** A streamed block in the form of a line; undefined if its input is incomplete. */
 function streamedWire(block: Block): WireBlock | undefined {
   if (block.kind === 'text' || block.kind === 'thinking') return { type: block.kind, text: '' };
   const start = toWireBlock(block.value);

@@ -2,8 +2,8 @@ import { record } from '../base/check.ts';
 import type { StreamJsonMessage } from '../wire/messages.ts';
 
 /**
- * One line of NDJSON to a message, or null if it is blank or not a JSON object. Never throws.
- * `StreamJsonReader` does the same for bytes and reports what was wrong.
+ * Parses one line of NDJSON to a message; null if it is blank or not a JSON object. Never throws.
+ * `StreamJsonReader` does the same for bytes and reports the problem.
  *
  * @example
  * for (const line of lines) {
@@ -22,10 +22,10 @@ export function withoutBom(line: string): string {
   return line.replace(/^\ufeff/, '');
 }
 
-/** The message, or what is wrong with the line. A message is any JSON object; its fields are checked where they are read. */
+/** The message, or the problem with the line. A message is any JSON object; its fields are checked where they are read. */
 export function parseJson(line: string): StreamJsonMessage | string {
   try {
-    // The cast is what `StreamJsonMessage` says: nothing is guaranteed by the program that wrote the line.
+    // The cast: all fields of `StreamJsonMessage` are optional, since the program that wrote the line does not guarantee any.
     return (record(JSON.parse(line)) as StreamJsonMessage | undefined) ?? 'JSON, but not an object';
   } catch (error) {
     return String(error);

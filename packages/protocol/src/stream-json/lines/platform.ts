@@ -9,9 +9,9 @@ export interface Platform {
   text(bytes: Uint8Array, start: number, end: number): string;
 }
 
-/** What is used of Node's Buffer. */
+/** The used part of Node's Buffer. */
 interface NodeBuffer extends Uint8Array {
-  /** What `toString('utf8', start, end)` comes down to, without its checks. */
+  /** The implementation of `toString('utf8', start, end)`, without its checks. */
   utf8Slice(start: number, end: number): string;
 }
 
@@ -23,7 +23,7 @@ interface NodeBufferConstructor {
 
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** The way that every platform has. */
+/** The implementation for every platform. */
 export const webPlatform: Platform = {
   wrap: (bytes) => bytes,
   text: (bytes, start, end) => utf8.decode(bytes.subarray(start, end)),
@@ -31,11 +31,11 @@ export const webPlatform: Platform = {
 
 const { Buffer } = globalThis as { Buffer?: NodeBufferConstructor };
 
-/** The fastest way on this platform. */
+/** The fastest implementation on this platform. */
 export const platform: Platform = Buffer?.prototype?.utf8Slice
   ? {
       wrap: (bytes) => (bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)),
-      // The cast is what `wrap` did.
+      // The cast: `wrap` has created a Buffer.
       text: (bytes, start, end) => (bytes as NodeBuffer).utf8Slice(start, end),
     }
   : webPlatform;

@@ -6,9 +6,9 @@ import { beginning } from '../base/text-mark.ts';
 
 /** Options of a reader. */
 export interface ReaderOptions {
-  /** Longest line that is parsed, in bytes. */
+  /** Bytes of the longest line that is parsed. */
   lineBytesMax?: number;
-  /** How bytes become text; by default the fastest way on this platform. */
+  /** The conversion of bytes to text; by default the fastest one on this platform. */
   platform?: Platform;
 }
 
@@ -56,17 +56,17 @@ export class StreamJsonReader {
     this.#platform = options.platform ?? platform;
   }
 
-  /** Takes the next bytes and returns what the lines that ended in them hold. */
+  /** Reads the next bytes and returns the items of the lines that end in them. */
   push(chunk: Uint8Array): LineItem[] {
     return collect((sink) => this.read(chunk, sink));
   }
 
-  /** The stream is over: returns what its last line holds if that had no LF. The reader can be used for a next stream. */
+  /** Ends the stream: returns the item of a last line without LF. The reader can then be used for another stream. */
   end(): LineItem[] {
     return collect((sink) => this.readEnd(sink));
   }
 
-  /** As `push`, into a sink: what is read is used at once and needs not be kept. */
+  /** As `push`, into a sink, which uses each item at once. */
   read(chunk: Uint8Array, sink: LineSink): void {
     const bytes = this.#platform.wrap(chunk);
     let start = 0;
@@ -135,7 +135,7 @@ export class StreamJsonReader {
     return part.length;
   }
 
-  /** A line that began in an earlier chunk is complete. */
+  /** Completes a line that began in an earlier chunk. */
   #lastPiece(last: Uint8Array, sink: LineSink): void {
     this.#keep(last, sink);
     const [before, room, end, length] = [this.#before, this.#room, this.#roomBytes, this.#restBytes];
@@ -166,13 +166,13 @@ function malformed(reason: string, line: string, offset: number, length: number,
   };
 }
 
-/** Where the last character begins, so that none is cut; the end if there is none, which is invalid UTF-8 anyway. */
+/** The start of the last character, so that it is not split; the end if there is none, which is invalid UTF-8. */
 function lastCharacter(bytes: Uint8Array): number {
   const at = bytes.subarray(-4).findLastIndex((byte) => (byte & 0xc0) !== 0x80);
   return bytes.length - (at === -1 ? 0 : 4 - at);
 }
 
-/** U+FFFD in the text that did not stand in the bytes as such (EF BF BD). */
+/** Counts U+FFFD in the text that were not in the bytes (EF BF BD). */
 function countReplaced(text: string, bytes: Uint8Array): number {
   let count = text.split('\ufffd').length - 1;
   bytes.forEach((byte, at) => {

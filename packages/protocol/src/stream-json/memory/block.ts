@@ -9,9 +9,9 @@ import { extendMark, markText, startsWithMark, type TextMark } from '../base/tex
 export class Block {
   /** The wire's block type. */
   declare kind: string;
-  /** Id of a tool call: the strongest identity there is. */
+  /** Id of a tool call: the strongest identity of a block. */
   declare id: string | undefined;
-  /** Its number in events (`block`). */
+  /** The number of the block in events (`block`). */
   declare number: number;
   /** Text or thinking so far, for a streamed tool call the JSON text of its input. Null when only the mark is kept. */
   declare text: string | null;
@@ -20,11 +20,11 @@ export class Block {
   declare mark: TextMark | null;
   /** Index in the Messages API stream; -1 for a block that came as a whole line. */
   index = -1;
-  /** Streamed, and its content_block_stop has not come. */
+  /** Whether the block is being streamed, without its content_block_stop yet. */
   open = false;
-  /** A whole line has confirmed it. */
+  /** Whether a whole line has confirmed the block. */
   settled = true;
-  /** At least one event has it, so that an empty block is emitted once too. */
+  /** Whether at least one event has the block, so that an empty block is emitted once too. */
   said = false;
 
   constructor(wire: WireBlock, number: number) {
@@ -45,7 +45,7 @@ export function sameIdentity(block: Block, wire: WireBlock): boolean {
   return block.kind === wire.type && block.id === identifier(wire.id);
 }
 
-/** What was added to the block: '' if it is the same, undefined if it is another block or its content changed. */
+/** The text that was added to the block: '' if it is the same, undefined if it is another block or its content changed. */
 export function growthOf(block: Block, wire: WireBlock): string | undefined {
   if (!sameIdentity(block, wire)) return undefined;
   const said = textOf(wire);

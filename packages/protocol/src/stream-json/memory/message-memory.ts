@@ -14,9 +14,9 @@ import { keepLast } from '../base/recent-map.ts';
 export class KnownMessage {
   declare id: string | undefined;
   declare blocks: Block[];
-  /** Parts of it came as `stream_event`. */
+  /** Whether parts of the message arrived as `stream_event`. */
   streamed = false;
-  /** Line of its agent at which it was last seen. */
+  /** The line of its agent at which the message was last seen. */
   lastLine = 0;
   /** Blocks before `blocks[0]` of which only the number is known: the message does not repeat itself. */
   forgotten = 0;
@@ -31,8 +31,8 @@ export class KnownMessage {
 const NO_BLOCKS: Block[] = [];
 
 /**
- * What one agent has said so far, as far as it is needed to recognise repetitions. Bounded: the last few messages are kept
- * whole; of older ones marks are kept where the stream repeats itself, and nothing where it does not.
+ * The content of one agent so far, as needed to recognise repetitions. Bounded: the last few messages are kept
+ * whole; of older ones only marks are kept if the stream repeats itself, and otherwise nothing.
  */
 export class MessageMemory {
   /** Lines of this agent so far. */
@@ -53,7 +53,7 @@ export class MessageMemory {
   /** Older messages whose blocks have their marks, oldest first. */
   readonly #marked = new Map<string, KnownMessage>();
   #markedBlocks = 0;
-  /** The ids of its last lines. */
+  /** The ids of the agent's last lines. */
   readonly seen = new LineIds();
 
   /**
@@ -100,7 +100,7 @@ export class MessageMemory {
     return newest;
   }
 
-  /** They are the newest. */
+  /** Restores messages as the newest ones. */
   restore(messages: KnownMessage[]): void {
     for (const message of messages) {
       if (!message.id) this.anonymous.push(message);

@@ -6,7 +6,7 @@ import { keepLast } from '../base/recent-map.ts';
 import { shortName } from '../base/text-mark.ts';
 import type { Thread } from './threads.ts';
 
-/** Collects the events of one line, gives them their envelope and number, and counts what was not understood. */
+/** Collects the events of one line, adds envelope and number, and counts unknown kinds. */
 export class EventSink {
   seq = 0;
   /** Time of the line that is being translated, where it has one. */
@@ -14,7 +14,7 @@ export class EventSink {
   #events: AgentEvent[] = [];
   drift = new Map<string, number>();
 
-  /** Fields that are undefined are left out, so that an event carries only what is there. */
+  /** Emits an event without its undefined fields. */
   emit(thread: Thread, body: Loose<EventBody>): void {
     const { streamId: stream_id, depth, key } = thread.self;
     this.#push({ seq: this.seq++, stream_id, depth, thread: key, ...body });
@@ -42,7 +42,7 @@ export class EventSink {
 
   /** `optional`: the one field that may be undefined, if there is only one. */
   #push(event: Loose<AgentEvent>, optional?: unknown): void {
-    // The cast is what `defined` does.
+    // The cast: `defined` removes undefined fields.
     const whole = (optional === undefined ? defined(event) : event) as AgentEvent;
     if (this.ts !== undefined) whole.ts = this.ts;
     this.#events.push(whole);
@@ -54,18 +54,18 @@ export class EventSink {
     return events;
   }
 
-  /** Passes on what is known but not interpreted. */
+  /** Emits a known value that is not interpreted. */
   raw(thread: Thread, kind: string, value: unknown): void {
     this.emit(thread, { type: 'raw', kind, value });
   }
 
-  /** Passes on what is news, and counts it. */
+  /** Emits an unknown value, and counts it. */
   unknown(thread: Thread, kind: string, value: unknown): void {
     this.count(kind);
     this.raw(thread, kind, value);
   }
 
-  /** Puts an item at the end of a list that has a limit. Whether the first had to go, which is counted. */
+  /** Appends an item to a list with a limit. Returns whether the first item was removed, which is counted. */
   keepLast<T>(list: T[], item: T, max: number, kind: string): boolean {
     const isFull = keepLast(list, item, max) !== undefined;
     if (isFull) this.count(`forgotten/${kind}`);
@@ -94,7 +94,7 @@ function plain<Fields extends unknown[]>(
   ...fields: Fields
 ) => Loose<AgentEvent> {
   make.prototype = Object.prototype;
-  // The cast is what each of them sets.
+  // The cast: each function sets these fields.
   return make as unknown as new (
     ...fields: Fields
   ) => Loose<AgentEvent>;

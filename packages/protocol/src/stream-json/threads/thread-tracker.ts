@@ -30,7 +30,7 @@ export class ThreadTracker {
     return this.registry.main;
   }
 
-  /** The thread of the line, or undefined where the very same line was seen before. */
+  /** The thread of the line; undefined if the same line was seen before. */
   freshLine(message: StreamJsonMessage): Thread | undefined {
     const thread = this.route(message);
     thread.memory.lines++;
@@ -43,7 +43,7 @@ export class ThreadTracker {
     const callId = identifier(message.parent_tool_use_id);
     const taskId = identifier(message.agent_id);
     if (!callId && !taskId) return this.main;
-    // Nearly every line is of an agent of which all is known.
+    // Nearly every line belongs to a known agent without new facts.
     const known = this.registry.byCall.get(callId);
     const thread = known?.parent && (!taskId || known.facts.taskId === taskId) ? known : this.child(callId, taskId);
     const agentType = nonEmpty(message.subagent_type);
@@ -77,7 +77,7 @@ export class ThreadTracker {
     for (const child of this.registry.children(task)) this.#adopt(child, lines);
   }
 
-  /** A call was made: its caller is known from now on, and is the parent of the agent it spawned. Returns its id. */
+  /** Called when a call was made: records its caller, the parent of the agent that the call spawns. Returns the id of the call. */
   made(callId: string | undefined, caller: Thread): string {
     if (!callId) return '';
     this.registry.owners.set(callId, caller);
@@ -86,7 +86,7 @@ export class ThreadTracker {
     return callId;
   }
 
-  /** A call returned. Ends the agent it spawned where no task line will, and takes the facts of a structured report. */
+  /** Called when a call returned. Ends the agent it spawned if no task line will, and reads the facts of a structured report. */
   returned(callId: string, isError: boolean, structured: unknown): void {
     const report = record(structured);
     const taskId = identifier(report?.agentId);
@@ -175,7 +175,7 @@ export class ThreadTracker {
     if (summary !== undefined || usage) this.#report(thread, run, { type: 'thread_report', summary, usage });
   }
 
-  /** Says a status once per run; a status of an earlier run does not touch the agent's own. */
+  /** Emits a status once per run; a status of an earlier run does not change the status of the agent. */
   #end(thread: Thread, run: Run | undefined, status: ThreadStatus, source: Source, error?: string): void {
     const late = lateness(thread, run);
     if ((run ?? thread).status === status && (late || thread.status === status)) return;
@@ -222,7 +222,7 @@ export class ThreadTracker {
 /** The facts that are new; only `background` can change. They are reported whole; long ones are not kept. */
 function takeNews(thread: Thread, facts: Facts): Facts {
   const news: Record<string, unknown> = {};
-  // The cast is what the loop does: each fact is put where it was.
+  // The cast: the loop stores each fact under its own name.
   const known = thread.facts as Record<string, unknown>;
   for (const [name, fact] of Object.entries(facts)) {
     const before = known[name];
@@ -233,7 +233,7 @@ function takeNews(thread: Thread, facts: Facts): Facts {
   return news;
 }
 
-/** Bounded, because a change is reported for every agent below: a hostile chain would take hours. */
+/** Bounds the depth: a change is reported for every agent below, and a hostile chain would take hours. */
 function toDepth(depth: number): number {
   return Math.max(1, Math.min(depth, DEPTH_MAX));
 }

@@ -8,7 +8,7 @@ export interface Run {
   runId: string | undefined;
   toolUseId: string | undefined;
   status: ThreadStatus;
-  /** Its report was emitted. */
+  /** Whether the report of the run was emitted. */
   reported: boolean;
 }
 
@@ -19,16 +19,16 @@ export class Thread {
   /** Undefined for the main agent, and for a sub-agent whose spawning call has not been seen. */
   parent: Thread | undefined;
   depth = 0;
-  /** What is known about it. `toolUseId` is the id on its message lines: that of the call which spawned it. */
+  /** The known facts. `toolUseId`: the id on its message lines, the id of the call that spawned the agent. */
   facts: Omit<ThreadFacts, 'parent'> = {};
   status: ThreadStatus = 'running';
-  /** The last ones, and how many there were before them. */
+  /** The last runs, and how many there were before them. */
   runs: Run[] = [];
   runsBefore = 0;
-  /** It has content, so that a further input is not its prompt any more. */
+  /** Whether the thread has content, so that a further input is not its prompt. */
   hasItems = false;
   memory = new MessageMemory();
-  /** Set where another thread turned out to be the same agent. */
+  /** Set if another thread turned out to be the same agent. */
   sameAs: Thread | undefined;
 
   constructor(key: string, streamId: number) {
@@ -61,7 +61,7 @@ export class ThreadRegistry {
   readonly main = new Thread('main', 0);
   /** Every known thread, in order of first sight. */
   readonly all = new Map<string, Thread>([['main', this.main]]);
-  /** By an id that may be missing: then there is none. */
+  /** The threads by the id of their spawning call; there is none for undefined. */
   readonly byCall = new Map<string | undefined, Thread>();
   readonly byTask = new Map<string | undefined, Thread>();
   /** The thread that made each call. */
@@ -89,7 +89,7 @@ export class ThreadRegistry {
     if (taskId && !this.byTask.has(taskId)) this.byTask.set(taskId, thread);
   }
 
-  /** `to` takes over what was reported about the other thread under its task id. */
+  /** Merges the facts that were reported about `from` under its task id into `to`. */
   merge(from: Thread, to: Thread): void {
     const { taskId, ...facts } = from.facts;
     from.sameAs = to;
@@ -111,13 +111,13 @@ export class ThreadRegistry {
     keepLast(this.#ended, thread, ENDED_THREADS_MAX)?.release();
   }
 
-  /** Puts a thread of a snapshot back. */
+  /** Restores a thread of a snapshot. */
   restore(thread: Thread): void {
     this.all.set(thread.key, thread);
     this.bind(thread);
   }
 
-  /** Memory must stay bounded: the oldest agent is forgotten, which has nearly always ended long ago. */
+  /** Bounds the memory: the oldest agent is forgotten, which has nearly always ended long ago. */
   #limitThreads(): void {
     const [, oldest] = this.all.values();
     if (this.all.size <= THREADS_MAX || !oldest) return;

@@ -37,19 +37,19 @@ export interface TranslatorSnapshot {
 
 interface SavedThread
   extends Pick<Thread, 'key' | 'streamId' | 'depth' | 'facts' | 'status' | 'runs' | 'runsBefore' | 'hasItems'> {
-  /** Its stream. */
+  /** The stream of the parent. */
   parent?: number | undefined;
   lines: number;
   anonymousBlocks: number;
   lineHashes: number[];
   messages: SavedMessage[];
-  /** Place of the live message in `messages`, or -1. */
+  /** Index of the live message in `messages`, or -1. */
   live: number;
 }
 
 type SavedMessage = Omit<KnownMessage, 'blocks'> & { blocks: SavedBlock[] };
 
-/** What is known of the block, its mark, and where there are any: id, text, value. */
+/** The fields of a block, its mark, and its id, text and value if present. */
 type SavedBlock = [
   ...known: [kind: string, number: number, index: number, isOpen: number, isSettled: number, isSaid: number],
   ...mark: [length: number, h1: number, h2: number],
@@ -118,7 +118,7 @@ function saveThread({ memory, parent, ...own }: Thread, threads: number): SavedT
   const messages = [...memory.newestMessages(count), ...memory.anonymous.slice(-SNAPSHOT_ANONYMOUS_STREAMS)];
   return {
     ...own,
-    // Of the prompt only that it is known matters: it has been said.
+    // A snapshot only records that the prompt is known: it was emitted.
     facts: { ...own.facts, ...(own.facts.prompt && { prompt: ' ' }) },
     lines,
     anonymousBlocks,

@@ -42,7 +42,7 @@ export class StreamTranslator {
     return translator.take();
   }
 
-  /** The stream is over: what a last line without LF holds. */
+  /** Ends the stream: returns the events of a last line without LF. */
   end(): AgentEvent[] {
     this.reader.readEnd(this.translator);
     return this.translator.take();

@@ -2,7 +2,7 @@ import type { AgentEvent } from '../wire/events.ts';
 import { StreamTranslator, type StreamTranslatorOptions } from './stream-translator.ts';
 
 /**
- * The same as a web TransformStream, for `pipeThrough`. A reader that stops stops the source: one chunk is taken at a time.
+ * Translates as a web TransformStream, for `pipeThrough`. Backpressure of the reader stops the source: one chunk is read at a time.
  *
  * @example
  * for await (const event of response.body.pipeThrough(createTranslateTransform())) show(event);

@@ -11,7 +11,7 @@ export interface TranslatorOptions {
   doubleEncodedResults?: boolean;
 }
 
-/** What the parts of a translator share, and what a snapshot is taken of. */
+/** The shared state of the parts of a translator, of which snapshots are taken. */
 export interface TranslatorState {
   sink: EventSink;
   threads: ThreadTracker;

@@ -39,12 +39,12 @@ export class Translator implements LineSink {
     return saveState(this.#state);
   }
 
-  /** The session id last seen. */
+  /** The last seen session id. */
   get sessionId(): string | undefined {
     return this.#state.turns.state.sessionId;
   }
 
-  /** The main agent's model last seen. */
+  /** The last seen model of the main agent. */
   get model(): string | undefined {
     return this.#state.turns.state.model;
   }
@@ -105,7 +105,7 @@ export class Translator implements LineSink {
     turns.state.sessionId ??= identifier(message.session_id);
   }
 
-  /** The stream has repeated earlier blocks in a later line, as older documentation describes it. */
+  /** Whether the stream has repeated earlier blocks in a later line, as older documentation describes it. */
   get repeats(): boolean {
     return this.#state.content.repeats;
   }
@@ -115,7 +115,7 @@ export class Translator implements LineSink {
     return this.#state;
   }
 
-  /** A line that could not be read: an event in its place. */
+  /** Emits an event in place of a line that could not be read. */
   issue(issue: LineIssue): void {
     const { sink, threads } = this.#state;
     sink.ts = undefined;
@@ -148,7 +148,7 @@ export class Translator implements LineSink {
     }
   }
 
-  /** Input of an agent: text or an image. */
+  /** Emits the input of an agent: text or an image. */
   #given(message: StreamJsonMessage, thread: Thread, content: string, media?: unknown): void {
     const { sink, threads } = this.#state;
     const role = roleOf(message, thread, thread === threads.main);
@@ -192,7 +192,7 @@ export class Translator implements LineSink {
     sink.emit(thread, { type: 'permission_withdrawn', requestId });
   }
 
-  /** Known but not interpreted, or unknown: passed on whole, and counted if unknown. */
+  /** Emits a line that is not interpreted, and counts it if it is unknown. */
   #other(message: StreamJsonMessage): void {
     const { sink, threads } = this.#state;
     const kind = kindOf(message);
@@ -223,6 +223,6 @@ function callOf(message: StreamJsonMessage): string | undefined {
   return identifier(record(params?._meta)?.['claudecode/toolUseId']) ?? identifier(message.tool_use_id);
 }
 
-/** Kinds that were seen on the wire and are passed on as they are. Everything else is drift. */
+/** Known kinds that are emitted unchanged. All other kinds count as drift. */
 const KNOWN_KINDS =
   /^(command_lifecycle|control_(response|request\/(hook_callback|mcp_message))|conversation_reset|tool_progress|system\/(api_retry|background_tasks_changed|compact_boundary|hook_(response|started)|informational|model_(refusal_no_)?fallback|permission_denied|session_state_changed|status|task_(notification|progress|started|updated)|thinking_tokens))$/;

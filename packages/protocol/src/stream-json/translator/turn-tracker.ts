@@ -7,7 +7,7 @@ import type { StreamJsonMessage } from '../wire/messages.ts';
 import { shortName } from '../base/text-mark.ts';
 import type { Thread } from '../threads/threads.ts';
 
-/** What is known of turns between two lines: plain data, so that a snapshot can carry it as it is. */
+/** The state of turns between two lines: plain data, so that a snapshot can contain it unchanged. */
 export interface TurnState {
   sessionId: string | undefined;
   model: string | undefined;
@@ -114,7 +114,7 @@ export class TurnTracker {
     return text(value) ?? null;
   }
 
-  /** What this turn added. A total that falls (a new process, `/clear`) counts from 0 again. */
+  /** The cost that this turn added. A total that falls (a new process, `/clear`) counts from 0 again. */
   #cost(total: number): number {
     const before = total < this.state.costUsd ? 0 : this.state.costUsd;
     this.state.costUsd = total;
@@ -139,7 +139,7 @@ export class TurnTracker {
     return { usage, contextWindow: contextWindow || undefined };
   }
 
-  /** What the totals of the model were; they are `now` from here on. */
+  /** Returns the previous totals of the model, and stores `now`. */
   #takeTotals(name: string, now: TurnUsage): TurnUsage | undefined {
     const { models } = this.state;
     const short = shortName(name);

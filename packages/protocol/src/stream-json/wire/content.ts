@@ -38,7 +38,7 @@ function collectText(value: unknown, parts: string[], depth: number): boolean {
   const { type, text, content } = value as { type?: unknown; text?: unknown; content?: unknown };
   if (typeof text === 'string' && (type === 'text' || type === undefined)) return parts.push(text) > 0;
   if (Array.isArray(content) || typeof content === 'string') return collectText(content, parts, depth + 1);
-  // Known kinds of part without any text (an image, an empty result); a bare object is something else.
+  // Known kinds of part without text (an image, an empty result) count as content; an object without a type does not.
   return typeof type === 'string';
 }
 

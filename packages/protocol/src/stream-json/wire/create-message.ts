@@ -33,7 +33,7 @@ export const createMessage = {
   getContextUsage: (options?: RequestOptions): string => request('get_context_usage', {}, options),
   getSessionCost: (options?: RequestOptions): string => request('get_session_cost', {}, options),
   mcpStatus: (options?: RequestOptions): string => request('mcp_status', {}, options),
-  /** Any other request; the program answers one that it does not know with an error and goes on. */
+  /** Any other request; the program answers an unknown one with an error and continues. */
   request,
 
   /** Lets a tool call run, with the input given here: the program demands one even where nothing changes. */
@@ -94,7 +94,7 @@ export interface InitializeFields {
   [field: string]: unknown;
 }
 
-/** What of a `permission_request` event is needed to answer it. */
+/** The fields of a `permission_request` event that are needed to answer it. */
 export type Asked = Pick<PermissionRequest, 'requestId' | 'input'>;
 
 /** Fields of an `allow` answer. */
@@ -122,7 +122,7 @@ export interface McpContent {
 
 type Fields = Record<string, unknown>;
 
-/** Ids have to be unique within one program only. */
+/** The number of requests so far. Ids must be unique within one program only. */
 let requests = 0;
 
 function request(

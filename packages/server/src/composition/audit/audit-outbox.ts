@@ -8,10 +8,10 @@ import type { NewAuditEntry } from '../../store/audit.ts';
 import type { Store } from '../../store/store.ts';
 import { isStoreError } from '../../store/store-errors.ts';
 
-/** Where commands that change a data directory leave entries of the audit log: only the server has its database open. */
+/** The directory in which commands on a data directory leave audit log entries: only the server has its database open. */
 export const AUDIT_OUTBOX = 'audit-outbox';
 
-/** Stores an entry for the server of a data directory, which may not be running. On the disk when it returns. */
+/** Stores an entry for the server of a data directory, which may not be running. The entry is on the disk when this resolves. */
 export async function writeToOutbox(dataDirectory: string, entry: NewAuditEntry): Promise<void> {
   const directory = join(dataDirectory, AUDIT_OUTBOX);
   await makePrivateDirectory(directory);
@@ -22,7 +22,7 @@ export async function writeToOutbox(dataDirectory: string, entry: NewAuditEntry)
 }
 
 /**
- * Creates what moves the entries that commands have left into the audit log, each once, also when the process is killed in
+ * Creates a reader that moves entries of commands into the audit log, each once, also when the process is killed in
  * between. A file that cannot be read is reported once and stays: commands may run as another user than the server.
  */
 export function createOutboxReader(

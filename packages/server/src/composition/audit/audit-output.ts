@@ -4,23 +4,23 @@ import { CHAIN_START } from '../../store/audit.ts';
 import { storeLimits } from '../../store/limits.ts';
 import type { Store } from '../../store/store.ts';
 
-/** Where entries of the audit log are written beside the store. */
+/** An output of the audit log in addition to the store. */
 export interface AuditOutput {
   /** The name of the output, under which its position is stored. */
   readonly name: string;
   /**
-   * Whether what was written the last time was not lost since. It is asked before the next write; if it was, the same is written again.
-   * Left out: what was written counts at once.
+   * Whether the last write was not lost. Called before the next write; if the last write was lost, its entries are written again.
+   * Absent: writes are never lost.
    */
   readonly isIntact?: (() => boolean) | undefined;
   write(entries: readonly FleetAuditEntry[]): Promise<void>;
   close(): void;
 }
 
-/** Writes what was appended since the last time to an output, at least once and in the order of each chain. */
+/** Writes new entries to an output, each at least once and in the order of its chain. */
 export type WriteOut = () => Promise<void>;
 
-/** Opens an output where it ended before a restart. A new one begins with the entries to come. */
+/** Opens an output at its position before a restart. A new output begins with future entries. */
 export async function openAuditOutput(
   { documents, audit }: Pick<Store, 'documents' | 'audit'>,
   id: string,
@@ -40,7 +40,7 @@ export async function openAuditOutput(
     for (const [workspaceId, { seq }] of await audit.heads()) {
       for (let after = written.get(workspaceId) ?? CHAIN_START.seq; after < seq; ) {
         const entries = await audit.list({ workspaceId, after, limit: storeLimits.storeSliceRowsMax });
-        // Retention may have removed them.
+        // Retention may have removed the entries.
         after = entries.at(-1)?.seq ?? seq;
         // Entries written to a broken connection are written again at the next poll; writing now would hide the break.
         if (isPending && output.isIntact?.() === false) return;

@@ -14,7 +14,7 @@ export interface AuditOptions {
   readonly store: Pick<Store, 'documents' | 'audit'>;
   readonly dataDirectory: string;
   readonly options: Pick<ServerOptions, 'keepAudit' | 'onAuditEntry' | 'auditSyslog'>;
-  /** Names this server among those that write entries out: it continues where it ended. */
+  /** The name of this server, under which the positions of its outputs are stored. */
   readonly serverName: string;
   /** Whether this process removes old entries. */
   readonly isMine: () => boolean;
@@ -23,7 +23,7 @@ export interface AuditOptions {
   readonly onProblem: (problem: unknown) => void;
 }
 
-/** Takes entries of commands into the log, writes entries out, and removes old ones. */
+/** Moves entries of commands into the log, writes entries to the outputs, and removes old entries. */
 export async function openAudit(parts: AuditOptions): Promise<{ close(): Promise<void> }> {
   const { store, dataDirectory, onProblem, schedule } = parts;
   const { keepAudit = 'all' } = parts.options;
@@ -60,7 +60,7 @@ export async function pruneAudit({ store, clock }: Pick<AuditOptions, 'store' | 
   while ((await store.audit.prune(before, storeLimits.storeSliceRowsMax)) > 0);
 }
 
-/** Reports an output that cannot be written to once, not twice a second until it can. */
+/** Reports an output that fails once per outage, not at every attempt. */
 function once(write: WriteOut, { name }: AuditOutput, onProblem: AuditOptions['onProblem']): WriteOut {
   let isFailing = false;
   return async () => {

@@ -6,7 +6,7 @@ import { FleetloomError } from '../../base/errors.ts';
 import { compositionLimits } from '../limits.ts';
 import type { AuditOutput } from './audit-output.ts';
 
-/** Where a syslog daemon receives messages. */
+/** The address of a syslog daemon. */
 export type SyslogTarget =
   | { readonly type: 'udp' | 'tcp'; readonly host: string; readonly port: number }
   | { readonly type: 'unix'; readonly path: string };
@@ -30,13 +30,13 @@ export function parseSyslogTarget(text: string): SyslogTarget {
 
 /**
  * Sends entries as messages of RFC 5424, each with the JSON of one entry. Over TCP and streams they are framed by their length (RFC 6587).
- * Syslog acknowledges nothing: entries that were written to a connection count as sent once it has stayed open until the next look.
+ * Syslog has no acknowledgements: entries that were written to a connection count as sent once it has stayed open until the next poll.
  */
 export function createSyslog(target: SyslogTarget, stallMs: number = compositionLimits.syslogStallMs): AuditOutput {
   return target.type === 'udp' ? createDatagrams(target) : createStream(target, stallMs);
 }
 
-/** One message of RFC 5424: facility 13 (log audit), severity 5 (notice). An entry that does not fit goes without its details. */
+/** One message of RFC 5424: facility 13 (log audit), severity 5 (notice). An entry that is too long is sent without its details. */
 export function toSyslogMessage(entry: FleetAuditEntry): Buffer {
   const action = entry.entry.action.replaceAll(/[^\x21-\x7e]/g, '_').slice(0, MESSAGE_ID_CHARS);
   const header = `<${PRIORITY}>1 ${entry.recorded_at} ${hostname() || '-'} fleetloom ${process.pid} ${action} - `;
@@ -94,11 +94,11 @@ function createStream(target: Exclude<SyslogTarget, { type: 'udp' }>, stallMs: n
 
   function connect(): Socket {
     const opened = target.type === 'unix' ? createConnection(target.path) : createConnection(target.port, target.host);
-    // A daemon that accepts and does not read, or an address that does not answer.
+    // A daemon that accepts connections but does not read, or an address that does not respond.
     opened.setTimeout(stallMs, () => {
       if (opened.connecting || opened.writableLength > 0) opened.destroy(new Error('the syslog daemon does not read'));
     });
-    // The write that is under way is rejected with it.
+    // The error also rejects the write in progress.
     opened.on('error', () => {});
     opened.on('end', () => opened.destroy());
     opened.resume();

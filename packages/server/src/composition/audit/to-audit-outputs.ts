@@ -2,7 +2,7 @@ import type { ServerOptions } from '../server-options.ts';
 import type { AuditOutput } from './audit-output.ts';
 import { createSyslog, parseSyslogTarget } from './syslog.ts';
 
-/** Where a server writes its audit log beside the store. Throws if the address of a syslog daemon is not one. */
+/** The outputs of a server's audit log in addition to the store. Throws if the address of a syslog daemon is not valid. */
 export function toAuditOutputs(options: Pick<ServerOptions, 'onAuditEntry' | 'auditSyslog'>): readonly AuditOutput[] {
   const { onAuditEntry, auditSyslog } = options;
   return [
@@ -13,7 +13,7 @@ export function toAuditOutputs(options: Pick<ServerOptions, 'onAuditEntry' | 'au
 
 function toOutput(onEntry: NonNullable<ServerOptions['onAuditEntry']>): AuditOutput {
   return {
-    // The only one of earlier versions, which had no name.
+    // The only output of earlier versions, which was stored without a name.
     name: '',
     write: async (entries) => entries.forEach((entry) => onEntry(entry)),
     close: () => {},

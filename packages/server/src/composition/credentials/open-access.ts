@@ -22,7 +22,7 @@ import type { ServerStorage } from '../server-storage.ts';
 /** The keys and tokens of a server, and the dashboard with its logins. */
 export interface OpenedAccess {
   readonly access: Access;
-  /** Undefined for an open server, which has no keys. */
+  /** The API keys; undefined for an open server. */
   readonly keys: KeyStore | undefined;
   /** The secret of the first key, if this start created it. */
   readonly firstKey: string | undefined;
@@ -83,7 +83,7 @@ export async function openAccess({ options, storage, store, clock, onProblem }: 
   };
 }
 
-/** The providers of people; undefined without a configuration. Throws if it cannot be used. */
+/** Opens the OpenID providers; undefined without a configuration. Throws if the configuration is not valid. */
 async function openSignOn(
   { isOpen, oidcConfigFile: file }: AccessParts['options'],
   parts: Omit<SingleSignOnOptions, 'config'>,

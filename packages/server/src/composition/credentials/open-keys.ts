@@ -7,7 +7,7 @@ import type { Auditor, NewAuditEntry } from '../../store/audit.ts';
 import { writeToOutbox } from '../audit/audit-outbox.ts';
 import { openDatabase } from '../open-database.ts';
 
-/** Where the keys are stored. */
+/** The location of the keys. */
 export interface OpenKeysOptions {
   readonly dataDirectory: string;
   /** The PostgreSQL database that several servers share; without it keys are in the data directory. */
@@ -15,7 +15,7 @@ export interface OpenKeysOptions {
   readonly databaseTls?: DatabaseTls | undefined;
 }
 
-/** The keys of a server, whether it runs or not: what is changed here counts there within a second. */
+/** Opens the keys of a server, running or not: a running server applies changes within a second. */
 export async function openKeys({
   dataDirectory,
   database: url,
@@ -30,14 +30,14 @@ export async function openKeys({
         }
       : { storage: createKeyDocuments(store) };
   const { keys, firstSecret } = await openKeyStore({ ...location, auditorOf: toLocalAuditor });
-  // The first key is shown by the start of a server. One that was created here would never be shown, so it is revoked.
-  // Only that one: a server or another command may have created keys since.
+  // The start of a server shows the first key. A first key that was created here would never be shown, so it is revoked.
+  // Only this key: a server or another command may have created keys since.
   const first = firstSecret === undefined ? undefined : await keys.find(firstSecret);
   if (first !== undefined) await keys.revoke(first.id);
   return { keys, close: async () => await store?.close() };
 }
 
-/** The auditor of changes by a local command, or by one with access to the database. The server may append the entries later. */
+/** The auditor of changes by a local command with access to the files or the database. The server may append the entries later. */
 function toLocalAuditor(workspaceId: string): Auditor {
   const by = { type: 'command', user: findUser() };
   return (action, target, details) => {
@@ -46,7 +46,7 @@ function toLocalAuditor(workspaceId: string): Auditor {
   };
 }
 
-/** The name of the user, or the number: in containers, users often have no name. */
+/** The name of the user of this process, or the number: in containers, users often have no name. */
 function findUser(): string {
   try {
     return userInfo().username;

@@ -15,7 +15,7 @@ export const sealedKinds: readonly SealedKind[] = [
   { kind: REPOSITORY_TOKENS, fieldsOf: listSealedTokens },
 ];
 
-/** Where the master keys of a server are read from. */
+/** The sources of the master keys of a server. */
 export interface OpenSecretsOptions {
   readonly options: Pick<ServerOptions, 'dataDirectory' | 'masterKey' | 'masterKeyFile' | 'olderMasterKeys'>;
   readonly store: Pick<Store, 'documents'>;
@@ -24,7 +24,7 @@ export interface OpenSecretsOptions {
   readonly secret: string | undefined;
 }
 
-/** Opens the master keys. Throws if secrets are stored that none of them opens: the server must not start then. */
+/** Opens the master keys. Throws if secrets are stored that no key can decrypt: the server must not start then. */
 export async function openSecrets({ options, store, isShared, secret }: OpenSecretsOptions): Promise<MasterKeys> {
   const { FLEETLOOM_MASTER_KEY: given, FLEETLOOM_MASTER_KEY_OLD: older } = process.env;
   const choice = {

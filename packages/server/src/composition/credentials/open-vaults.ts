@@ -25,7 +25,7 @@ import type { OpenedPrograms } from '../open-programs.ts';
 import { sealedKinds } from './open-secrets.ts';
 import { createSecretUses } from './secret-uses.ts';
 
-/** The vaults of a server, and what uses their credentials. */
+/** The vaults of a server, and the functions that use their credentials. */
 export interface OpenedVaults {
   readonly vaults: Vaults;
   readonly credentials: Credentials;
@@ -91,13 +91,13 @@ export function openVaults(options: OpenVaultsOptions): OpenedVaults {
     const workspaceId = await store.sessions.findWorkspace(sessionId);
     const session = workspaceId === undefined ? undefined : await store.sessions.get(workspaceId, sessionId);
     if (workspaceId === undefined || session === undefined) return undefined;
-    // Only sessions write it.
+    // Only sessions write this data.
     const { vault_ids: vaultIds = [] } = session.data as unknown as SessionData;
     return { workspaceId, vaultIds };
   }
 }
 
-/** Refuses what a session with vaults could not keep: a program without a sandbox could read the stored secrets. */
+/** Creates a check that rejects vaults for programs without a sandbox, which could read the stored secrets. */
 export function createVaultCheck(
   vaults: Pick<Vaults, 'checkForSession'>,
   programOf: OpenedPrograms['programOf'],

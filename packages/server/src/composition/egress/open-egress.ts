@@ -25,13 +25,13 @@ import { readTrustedRoots } from './trusted-roots.ts';
 export interface OpenedEgress {
   /** How the sandboxes of a session reach other hosts; undefined if its environment allows none. */
   open(sessionId: string): Promise<SandboxEgress | undefined>;
-  /** The proxy for the program engine of a session. `ownHosts` are allowed whatever the environment says. */
+  /** Opens the proxy for the program engine of a session. `ownHosts` are allowed whatever the environment allows. */
   readonly openProgram: (
     sessionId: string,
     networking: Networking,
     ownHosts: readonly string[],
   ) => Promise<EgressProxy>;
-  /** The way to registries for packages that are installed for a session: without its secrets. Undefined: there is none. */
+  /** The network to package registries for installations of a session, without its secrets. Undefined if it has none. */
   openInstaller(sessionId: string): InstallNetwork | undefined;
   /** The hosts that commands of a session may reach; undefined: none. */
   policyOf(sessionId: string): Promise<EgressPolicy | undefined>;
@@ -42,7 +42,7 @@ export interface OpenedEgress {
 
 const registriesOnly = { type: 'limited', allow_mcp_servers: false, allow_package_managers: true } as const;
 
-/** What the proxies of one session share. */
+/** The options that all proxies of one session share. */
 type Shared = Omit<EgressProxyOptions, 'policy'> & Pick<OpenedProxy, 'owner' | 'trusted' | 'environment'>;
 
 /** The parts that the egress proxies need. */
@@ -57,9 +57,9 @@ export interface OpenEgressOptions {
   readonly variablesOf: (sessionId: string) => Promise<SessionVariables | undefined>;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Logs connections of a session. Throws if it is not owned here. */
+  /** Logs connections of a session. Throws if this process does not own the session. */
   readonly write: (sessionId: string, entries: readonly EgressEntry[]) => Promise<void>;
-  /** Called with every entry, those that are not logged included. */
+  /** Called with every entry, including entries that are not logged. */
   readonly onEntry?: ((entry: EgressEntry) => void) | undefined;
   readonly onProblem: (problem: unknown) => void;
 }
@@ -135,7 +135,7 @@ export async function openEgress(parts: OpenEgressOptions): Promise<OpenedEgress
       onEntry,
       clock,
       nextId: () => ids.next('sevt'),
-      // Its last connections end with a session that was released.
+      // The last connections of a session may end after it was released.
       onProblem: (problem) => isStoreError(problem, 'stale_owner') || onProblem(problem),
     });
     // Without a workspace the session was deleted in the meantime.

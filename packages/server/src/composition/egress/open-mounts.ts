@@ -2,7 +2,7 @@ import type { OpenedEgress } from './open-egress.ts';
 import type { OpenedPreparation } from './open-preparation.ts';
 import type { ServerStorage } from '../server-storage.ts';
 
-/** What the sandboxes of a session have beside its workspace, or beside the worktree of a thread. */
+/** The mounts of a session's sandboxes in addition to its workspace, or to the worktree of a thread. */
 export function createMounts(
   {
     workspaces,

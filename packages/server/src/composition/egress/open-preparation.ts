@@ -15,7 +15,7 @@ import type { OpenedEgress } from './open-egress.ts';
 
 /** The steps before the first run of a session. */
 export interface OpenedPreparation {
-  /** Clones repositories, installs packages, and finds what the session has to do without. Never rejects. */
+  /** Clones repositories, installs packages, and reports the parts that are missing. Never rejects. */
   readonly prepare: PrepareWorkspace;
   /** The installed packages of a session. */
   readonly findPackages: (sessionId: string) => Promise<InstalledPackages | undefined>;
@@ -77,7 +77,7 @@ export async function openPreparation(parts: OpenPreparationOptions): Promise<Op
     signal: AbortSignal,
   ): Promise<readonly PreparationProblem[]> {
     if (packages === undefined || (await prefixes.find(packages)) !== undefined) return [];
-    // The next session tries again, and this one goes on without them.
+    // The next session tries again; this one continues without the packages.
     if ((await listReported(sessionId)).hasPackages) return [];
     const network = egress.openInstaller(sessionId);
     const closed = 'packages are not installed: the operator has closed the network of commands (--bash-network none)';
@@ -87,7 +87,7 @@ export async function openPreparation(parts: OpenPreparationOptions): Promise<Op
     return problem === undefined || signal.aborted ? [] : [{ type: 'unknown_error', message: `${PACKAGES}${problem}` }];
   }
 
-  /** Hosts that a credential may be sent to and that the environment does not allow. */
+  /** Hosts of credentials that the environment does not allow. */
   async function findUnreachable(sessionId: string, created: SessionCreated): Promise<readonly PreparationProblem[]> {
     if (created.vault_ids === undefined || created.environment.networking?.type !== 'limited') return [];
     const [variables, policy] = await Promise.all([variablesOf(sessionId), egress.policyOf(sessionId)]);
@@ -109,7 +109,7 @@ export async function openPreparation(parts: OpenPreparationOptions): Promise<Op
       }));
   }
 
-  /** Read from the log, so that a restart and another node report nothing twice. */
+  /** Reads the reported problems from the log, so that a restart or another node does not report them twice. */
   async function listReported(sessionId: string) {
     const credentials = new Set<string>();
     let hasPackages = false;
@@ -125,10 +125,10 @@ export async function openPreparation(parts: OpenPreparationOptions): Promise<Op
   }
 }
 
-/** Messages about packages begin with this. */
+/** The prefix of messages about packages. */
 const PACKAGES = 'packages of the environment: ';
 
-/** Resolves early when the session is given up: what is installed is for other sessions too. */
+/** Resolves early when the signal is aborted. The installation continues: other sessions use it too. */
 async function untilStopped<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value | undefined> {
   const stopped = new Promise<undefined>((resolve) => {
     if (signal.aborted) resolve(undefined);

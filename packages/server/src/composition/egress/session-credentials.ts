@@ -20,7 +20,7 @@ export function createSessionCredentials(sessionId: string, variables: SessionVa
   };
 }
 
-/** The variables that programs of a session have. */
+/** The environment variables of programs of a session. */
 export async function toEnvironment(sessionId: string, variables: SessionVariables): Promise<Record<string, string>> {
   const all = await variables.list();
   return Object.fromEntries(all.map(({ id, auth }) => [auth.secret_name, toPlaceholder(sessionId, id)]));

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
 import { FleetloomError } from '../../base/errors.ts';
 
-/** The certificates of authorities that hosts are verified with, and that programs in sandboxes trust. */
+/** The certificates of authorities that verify hosts, and that programs in sandboxes trust. */
 export interface TrustedRoots {
   readonly pem: string;
   readonly context: SecureContext;
@@ -30,5 +30,5 @@ function readOperatorFile(file: string): string {
   }
 }
 
-/** Where Debian, Fedora and Alpine have them. */
+/** The certificate files of Debian, Fedora and Alpine. */
 const SYSTEM_FILES = ['/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca-bundle.crt', '/etc/ssl/cert.pem'];

@@ -7,29 +7,29 @@ import { brokenAnswer } from './failures.ts';
 import { addUsage } from './usage.ts';
 
 /**
- * The events of a streamed Messages answer in, events of an engine out. What comes in is not trusted: whatever breaks
- * the order of the API becomes a failure, never an answer with holes.
+ * Converts the events of a streamed Messages response to engine events. The input is not trusted: events that break
+ * the order of the API become a failure, never an incomplete response.
  *
  * @example
  * const fold = new AnswerFold('claude-opus-5');
  * for await (const event of stream) yield* fold.push(event);
  */
 export class AnswerFold {
-  /** The usage that the answer has reported so far. */
+  /** The usage that the response has reported so far. */
   usage: Usage | null = null;
-  /** Undefined until the response begins. */
+  /** The model in the response; undefined until the response begins. */
   #model: string | undefined;
   readonly #asked: string;
   #stop: Stop | undefined;
   readonly #blocks: Growing[] = [];
-  /** The block that grows, and the number that the other side gives it. */
+  /** The block that is being streamed, and its index at the endpoint. */
   #open: { block: Growing; index: Json | undefined } | undefined;
   #chars = 0;
   /** Characters of the inputs of tool calls. */
   #inputChars = 0;
   #inputValues = 0;
 
-  /** `asked` is the model that was asked, for answers that do not say who gives them. */
+  /** `asked`: the model in the request, for responses that do not name their model. */
   constructor(asked: string) {
     this.#asked = asked;
   }
@@ -106,7 +106,7 @@ export class AnswerFold {
     return failed.length > 0 ? failed : [{ type: 'delta', index: this.#blocks.length - 1, text }];
   }
 
-  /** Long inputs are measured while they come: the parser could take a second for one. */
+  /** Adds a piece of an input. Long inputs are measured as they arrive: parsing one could take a second. */
   #addInput(block: Growing, piece: string): EngineEvent[] {
     block.json += piece;
     this.#inputChars += piece.length;
@@ -121,7 +121,7 @@ export class AnswerFold {
     return [this.#fail(`the inputs of its calls have more than ${modelLimits.engineValuesMax} values`, 'turn')];
   }
 
-  /** A model that never stops must not fill the memory. */
+  /** Counts characters: a model that never stops must not fill the memory. */
   #count(chars: number): EngineEvent[] {
     this.#chars += chars;
     if (this.#chars <= modelLimits.engineAnswerCharsMax) return [];
@@ -163,7 +163,7 @@ type Kind = 'text' | 'thinking' | 'tool_use' | 'other';
 
 interface Growing {
   readonly kind: Kind;
-  /** The block as it began, unknown fields included. */
+  /** The block in its start event, unknown fields included. */
   readonly start: JsonObject;
   /** The text of a text or thinking block. */
   text: string;
@@ -182,10 +182,10 @@ function toKind(type: string): Kind {
 /** The length that a citation counts as. Its content is not inspected. */
 const CITATION_CHARS = 100;
 
-/** Shorter ones are parsed in a moment, whatever they hold. */
+/** Characters of an input that is parsed without measuring it first. */
 const GAUGED_CHARS = 64 * 1024;
 
-/** A call that was cut off before its input began looks like one that has none. */
+/** Removes a call that was cut off before its input began: it looks like a call without input. */
 function withoutHalfCall(blocks: readonly Growing[]): readonly Growing[] {
   const last = blocks.at(-1);
   if (last?.kind !== 'tool_use') return blocks;
@@ -197,7 +197,7 @@ function hasFields(input: Json | undefined): boolean {
   return isObject(input) && Object.keys(input).length > 0;
 }
 
-/** Undefined for a tool call whose input cannot be parsed. */
+/** Converts a block; undefined for a tool call whose input cannot be parsed. */
 function toBlock({ start, text, signature, json, citations }: Growing): AssistantBlock | undefined {
   const type = start['type'];
   if (type === 'text') {
@@ -211,7 +211,7 @@ function toBlock({ start, text, signature, json, citations }: Growing): Assistan
   return { ...extrasOf(start, []), type, id: toText(start['id']), name: toText(start['name']), input };
 }
 
-/** Fields that we do not know travel on. Those that say nothing are left out, so that equal answers look equal. */
+/** Unknown fields of a block, which are kept. Empty fields are removed, so that equal responses are equal. */
 function extrasOf(start: JsonObject, folded: readonly string[]): JsonObject {
   const entries = Object.entries(start).filter(([name, value]) => {
     if (folded.includes(name) || value === null) return false;
@@ -220,17 +220,17 @@ function extrasOf(start: JsonObject, folded: readonly string[]): JsonObject {
   return Object.fromEntries(entries);
 }
 
-/** A call without input says so with no piece at all, or with its whole input at the beginning. */
+/** The input of a call without input pieces: the input in its start event, or an empty object. */
 function emptyInput(input: Json | undefined): JsonObject {
   return isObject(input) ? input : {};
 }
 
 function parse(json: string): Json | undefined {
   try {
-    // JSON.parse gives what JSON can say, whatever its type says.
+    // The cast: JSON.parse returns JSON values, although its type is `any`.
     return JSON.parse(json) as Json;
   } catch {
-    // Cut off or malformed: the caller decides which, by why the model stopped.
+    // The input is cut off or malformed: the caller decides by the stop reason.
     return undefined;
   }
 }
@@ -245,7 +245,7 @@ function toStop(reason: string, details: Json | undefined): Stop {
   };
 }
 
-/** A reason that is new means no more than that the model has stopped. */
+/** The known stop reasons. An unknown reason counts as a normal stop. */
 const stopReasons: ReadonlyMap<string, Stop['reason']> = new Map<string, Stop['reason']>([
   ['end_turn', 'end_turn'],
   ['tool_use', 'tool_use'],
@@ -256,7 +256,7 @@ const stopReasons: ReadonlyMap<string, Stop['reason']> = new Map<string, Stop['r
   ['model_context_window_exceeded', 'context_window_exceeded'],
 ]);
 
-/** Why a model may stop in the middle of a call. */
+/** The stop reasons with which a model may stop in the middle of a call. */
 const cuttingReasons: ReadonlySet<Stop['reason']> = new Set([
   'max_tokens',
   'refusal',
@@ -264,7 +264,7 @@ const cuttingReasons: ReadonlySet<Stop['reason']> = new Set([
   'context_window_exceeded',
 ]);
 
-/** `tool_use` promises a call: without one the session would wait for tool results forever. */
+/** Replaces `tool_use` without a call: the session would wait for tool results forever. */
 function keepPromise(stop: Stop, content: readonly AssistantBlock[]): Stop {
   if (stop.reason !== 'tool_use' || content.some(({ type }) => type === 'tool_use')) return stop;
   return { ...stop, reason: 'end_turn' };

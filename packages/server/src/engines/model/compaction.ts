@@ -4,24 +4,24 @@ import { modelLimits } from './limits.ts';
 import type { ModelRequest, Usage } from './engine.ts';
 import { estimateTokens } from './estimate-tokens.ts';
 
-// When a history no longer fits into the window of its model, the model sums it up and goes on with the summary. The
-// session decides when and writes it down; these functions know how. All of them are pure.
+// When a history no longer fits into the window of its model, the model summarises it and continues with the summary. The
+// session decides when, and logs the summary; these pure functions build the requests and histories.
 
 /** A history, and the context window that it has to fit into. */
 export interface Fullness {
   readonly messages: readonly Message[];
-  /** In tokens. */
+  /** The context window in tokens. */
   readonly window: number;
   /** The usage of the newest response in the history. Without it, all tokens are estimated. */
   readonly usage: Usage | null;
 }
 
-/** Whether a history should be summed up before it is sent again. */
+/** Whether a history should be summarised before it is sent again. */
 export function isNearlyFull({ messages, window, usage }: Fullness): boolean {
   return countHistory(messages, usage) > (window * modelLimits.compactionFillPercent) / 100;
 }
 
-/** Whether there is something older than the newest exchange: only that can be summed up. */
+/** Whether there are messages before the newest exchange: only these can be summarised. */
 export function isCompactable(messages: readonly Message[]): boolean {
   return findNewestExchange(messages) > 1;
 }
@@ -36,8 +36,8 @@ function countHistory(messages: readonly Message[], usage: Usage | null): number
 }
 
 /**
- * The request that asks for a summary. It begins as the one before did, so that the endpoint still has it in its cache,
- * unless that would not fit: then long results are shortened, and after them the oldest exchanges left out.
+ * The request for a summary. It begins like the last request, so that the endpoint still has that part in its cache,
+ * unless it would not fit: then long results are shortened, and then the oldest exchanges removed.
  */
 export function toSummaryRequest(request: ModelRequest, window: number): ModelRequest {
   const budget = Math.floor((window * (modelLimits.compactionFillPercent + 100)) / 200);
@@ -61,7 +61,7 @@ const SUMMARY_PROMPT = [
   'with the text of the summary only.',
 ].join('\n');
 
-/** The text of the summary. Nothing if the model did not write one. */
+/** The text of the summary; null if the model did not write one. */
 export function readSummary(content: readonly AssistantBlock[]): string | null {
   const texts = content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
   const summary = texts.join('\n').trim();
@@ -69,8 +69,8 @@ export function readSummary(content: readonly AssistantBlock[]): string | null {
 }
 
 /**
- * The history to go on with: the task as it was given, if it is not too long, the summary, and the newest exchange as it
- * was. Nothing where there is no older exchange that a summary could stand for.
+ * The history after a compaction: the original task, if it is not too long, the summary, and the newest exchange,
+ * without thinking. Null if there is no older exchange that a summary could replace.
  */
 export function toCompacted(messages: readonly Message[], summary: string, window: number): readonly Message[] | null {
   const [task] = messages;
@@ -89,19 +89,19 @@ const SUMMARY_INTRODUCTION = 'The conversation so far was summed up to save spac
 /** The index of the newest response. From there on, every tool call has its result. */
 function findNewestExchange(messages: readonly Message[]): number {
   let at = messages.findLastIndex(({ role }) => role === 'assistant');
-  // An answer that was paused, and the one that went on, belong together.
+  // A paused response and its continuation belong together.
   while (messages[at - 1]?.role === 'assistant') at -= 1;
   return at;
 }
 
-/** Thoughts are sealed for the conversation that they were part of. In another one they are refused. */
+/** Removes thinking blocks, whose signatures are valid only in their conversation: in another one they are rejected. */
 function withoutThoughts(message: Message): Message {
   if (message.role === 'user') return message;
   const content = message.content.filter(({ type }) => type !== 'thinking' && type !== 'redacted_thinking');
   return { ...message, content };
 }
 
-/** An answer that was all thoughts is nothing without them, and endpoints refuse what is empty. */
+/** Whether a message still has content: a response of only thinking is empty without it, and endpoints reject empty messages. */
 function hasContent({ content }: Message): boolean {
   return content.length > 0;
 }

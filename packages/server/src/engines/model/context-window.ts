@@ -1,8 +1,8 @@
 import { traitsOf } from './catalog/model-traits.ts';
 
 /**
- * How many tokens a model takes in and gives out together. `overrides` go first: operators know their endpoints, and
- * tests want windows that are soon full. They name a model, or with a star at the end all that begin so.
+ * The context window of a model in tokens. `overrides` take precedence: operators know their endpoints, and
+ * tests need small windows. They name a model, or with a star at the end all models with that prefix.
  *
  * @example
  * contextWindowOf('scripted/echo', { 'scripted/*': 2_000 }); // 2000
@@ -12,7 +12,7 @@ export function contextWindowOf(modelId: string, overrides: Readonly<Record<stri
   return exact ?? findPattern(modelId, overrides) ?? traitsOf(modelId).contextTokens;
 }
 
-/** The longest pattern says most. */
+/** The longest matching pattern is the most specific. */
 function findPattern(modelId: string, overrides: Readonly<Record<string, number>>): number | undefined {
   const patterns = Object.entries(overrides).filter(([pattern]) => {
     return pattern.endsWith('*') && modelId.startsWith(pattern.slice(0, -1));

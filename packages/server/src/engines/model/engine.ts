@@ -2,7 +2,7 @@ import type { AssistantBlock, Message } from '../../base/content.ts';
 import type { JsonObject } from '../../base/json/json.ts';
 
 /**
- * Answers the model requests of a thread: turns one request into events. engine.suite.ts tests what every
+ * Runs the model requests of a thread: converts one request to events. engine.suite.ts tests what every
  * implementation does. The session owns the loop around it: tools, approvals, delegation, retries.
  */
 export interface Engine {
@@ -11,7 +11,7 @@ export interface Engine {
    * thrown. When the signal is aborted, it ends at once with the failure `interrupted`.
    */
   request(request: ModelRequest, signal: AbortSignal): AsyncIterable<EngineEvent>;
-  /** Ends the requests under way, as the signal does, and releases connections and processes. */
+  /** Ends the requests in progress, as the signal does, and releases connections and processes. */
   close(): Promise<void>;
 }
 
@@ -19,18 +19,18 @@ export interface Engine {
 export interface ModelRequest {
   readonly model: ModelChoice;
   readonly system: string | null;
-  /** Begins with what was said to the agent. Several entries of the same role may follow each other. */
+  /** The history, which begins with a message to the agent. Several messages of the same role may follow each other. */
   readonly messages: readonly Message[];
   readonly tools: readonly ToolDefinition[];
   /** The thread that makes the request, for logs and caches: distinguishes two threads of the same agent. */
   readonly thread: { readonly id: string; readonly agentName: string };
-  /** Called with the usage so far, each time that more is known: an interrupted request is charged as well. */
+  /** Called with the usage so far, whenever it changes: an interrupted request is charged as well. */
   readonly onUsage?: (usage: Usage) => void;
-  /** Called for each sign of life, by engines that have a connection. Called often, so it must be quick. */
+  /** Called for each sign of activity, by engines that have a connection. Called often, so it must be quick. */
   readonly onSign?: (sign: RequestPhase) => void;
 }
 
-/** `queued`: the request waits before it is sent. `open`: the answer begins. `byte`: more of the answer arrived, also a ping. */
+/** `queued`: the request waits before it is sent. `open`: the response begins. `byte`: more of the response arrived, also a ping. */
 export type RequestPhase = 'queued' | 'sent' | 'open' | 'byte';
 
 /** The model of a request and how it is to run. */
@@ -38,7 +38,7 @@ export interface ModelChoice {
   readonly id: string;
   readonly effort: string | null;
   readonly speed: 'standard' | 'fast';
-  /** The region that the model has to run in, for data that may not leave it. */
+  /** The region in which the model must run, for data that may not leave it. */
   readonly inferenceGeo?: string | undefined;
 }
 
@@ -51,7 +51,7 @@ export interface ToolDefinition {
 
 /** An event of one model request. */
 export type EngineEvent =
-  /** The request waits before it is sent; `admitted` follows. Both come before anything of the answer. */
+  /** The request waits before it is sent; `admitted` follows. Both precede all events of the response. */
   | ({ readonly type: 'queued' } & QueueState)
   | { readonly type: 'admitted' }
   /** A block begins. `index` counts from 0 without gaps; blocks do not overlap. `other`: a block of an unknown kind. */
@@ -60,10 +60,10 @@ export type EngineEvent =
       readonly index: number;
       readonly block: 'text' | 'thinking' | 'tool_use' | 'other';
     }
-  /** Text or thought grows. Input of tools comes only as a whole. */
+  /** The next piece of text or thinking. Inputs of tools arrive only as a whole. */
   | { readonly type: 'delta'; readonly index: number; readonly text: string }
   /**
-   * The whole answer. Its blocks are those that were begun; their text is what the deltas add up to. Only a last call
+   * The whole response. Its blocks are the begun blocks; their text is the sum of the deltas. Only a last call
    * whose input was cut off, by `max_tokens` for example, is missing: half a call must not run.
    */
   | {
@@ -71,13 +71,13 @@ export type EngineEvent =
       readonly content: readonly AssistantBlock[];
       readonly stop: Stop;
       readonly usage: Usage;
-      /** The full name of the model that answered, or else the name in the request. */
+      /** The full name of the model in the response, otherwise the name in the request. */
       readonly model: string;
     }
-  /** There is no answer. Deltas emitted before are void, and the next request starts again. Tokens may have been used. */
+  /** There is no response. Deltas emitted before are void, and the next request starts again. Tokens may have been used. */
   | { readonly type: 'failed'; readonly failure: EngineFailure; readonly usage: Usage | null };
 
-/** Why a request waits: the limit of requests under way is reached, or the endpoint has asked for a pause. */
+/** Why a request waits: the limit of requests in progress is reached, or the endpoint has asked for a pause. */
 export interface QueueState {
   readonly reason: 'concurrency' | 'paused';
   /** The number of requests that wait before it. */
@@ -86,7 +86,7 @@ export interface QueueState {
   readonly waitMs: number | null;
 }
 
-/** Why the model stopped. `tool_use` promises at least one call; the others may come with calls too. */
+/** Why the model stopped. With `tool_use` there is at least one call; other reasons may come with calls too. */
 export interface Stop {
   readonly reason:
     | 'end_turn'
@@ -114,11 +114,11 @@ export interface Usage {
 /** Why a model request failed, and what that means for its turn. */
 export interface EngineFailure {
   readonly reason: FailureReason;
-  /** For people: what went wrong, without secrets. */
+  /** The error message for people, without secrets. */
   readonly message: string;
   /** `retry`: the same request may work later. `turn`: this turn is lost. `session`: no turn can ever work. */
   readonly consequence: 'retry' | 'turn' | 'session';
-  /** How long the endpoint asks to wait, if it does. */
+  /** How long the endpoint asks to wait; null if it does not ask. */
   readonly retryAfterMs: number | null;
 }
 
@@ -126,9 +126,9 @@ export interface EngineFailure {
 export type FailureReason =
   | 'overloaded'
   | 'rate_limited'
-  /** The request was refused, or the answer is not valid. */
+  /** The request was rejected, or the response is not valid. */
   | 'request_failed'
-  /** The connection broke, also after an answer that looked complete. */
+  /** The connection broke, also after a response that looked complete. */
   | 'connection_lost'
   | 'billing'
   | 'authentication'

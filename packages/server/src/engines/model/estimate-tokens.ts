@@ -1,8 +1,8 @@
 import type { AssistantBlock, InputBlock, Message, ResultBlock, ToolResultBlock } from '../../base/content.ts';
 
 /**
- * About how many tokens messages have. The endpoint counts better, but only what it has already read; this is for what
- * it has not.
+ * Estimates the tokens of messages. The endpoint counts exactly, but only messages that it has read; this is for
+ * newer messages.
  */
 export function estimateTokens(messages: readonly Message[]): number {
   let tokens = 0;
@@ -11,9 +11,9 @@ export function estimateTokens(messages: readonly Message[]): number {
 }
 
 const CHARS_PER_TOKEN = 4;
-/** A picture of the largest size that models look at. */
+/** Tokens of a picture of the largest size that models accept. */
 const IMAGE_TOKENS = 1_600;
-/** Pages hold pictures and fonts, so that a document has many more bytes than words. */
+/** Characters of a document per token: pages contain pictures and fonts, so a document has many more bytes than words. */
 const DOCUMENT_CHARS_PER_TOKEN = 30;
 /** Estimate for a document whose content is unknown, such as one at a URL. */
 const DOCUMENT_TOKENS = 3_000;

@@ -4,11 +4,11 @@ import type { EngineFailure, FailureReason } from './engine.ts';
 
 /** An error of the endpoint, from a status, an event of the stream, or a script. */
 export interface EndpointError {
-  /** Undefined for an error in the middle of a stream. */
+  /** The HTTP status; undefined for an error in the middle of a stream. */
   readonly status: number | undefined;
   /** The API's name of the error, for example `overloaded_error`. */
   readonly errorType: string | undefined;
-  /** The API's name of the cause, where it has one, for example `enforced_spend_limit_reached`. */
+  /** The API's name of the cause, if it has one, for example `enforced_spend_limit_reached`. */
   readonly errorCode?: string | undefined;
   readonly message: string;
   readonly retryAfterMs: number | null;
@@ -34,12 +34,12 @@ export function interrupted(): EngineFailure {
   return { reason: 'interrupted', message: 'the request was interrupted', consequence: 'turn', retryAfterMs: null };
 }
 
-/** The answer stopped early, came too late, or is not an answer. */
+/** The response stopped early, came too late, or is not a response of the API. */
 export function connectionLost(message: string): EngineFailure {
   return { reason: 'connection_lost', message: cutMessage(message), consequence: 'retry', retryAfterMs: null };
 }
 
-/** An answer that breaks the rules of the Messages API. A retry may succeed. */
+/** A response that breaks the rules of the Messages API. A retry may succeed. */
 export function brokenAnswer(message: string): EngineFailure {
   return { reason: 'request_failed', message: cutMessage(message), consequence: 'retry', retryAfterMs: null };
 }
@@ -79,7 +79,7 @@ const byStatus: ReadonlyMap<number, Row> = new Map<number, Row>([
   [529, ['overloaded', 'retry']],
 ]);
 
-/** Errors that come as an event have no status, because the answer had begun. */
+/** Errors in an event have no status, because the response had begun. */
 const byType: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['authentication_error', ['authentication', 'turn']],
   ['permission_error', ['authentication', 'turn']],

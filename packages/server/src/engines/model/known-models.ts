@@ -7,7 +7,7 @@ export interface KnownModel {
   readonly contextTokens: number;
 }
 
-/** The models of Anthropic's own endpoint that we know. What another endpoint has, only that one knows. */
+/** The known models of Anthropic's own endpoint. The models of other endpoints are unknown. */
 export function knownModels(): readonly KnownModel[] {
   return Object.keys(prices).map((id) => ({ id, contextTokens: traitsOf(id).contextTokens }));
 }

@@ -11,17 +11,17 @@ export interface AnswerSource {
   /** The model in the request. */
   model: string;
   /**
-   * The events of a streamed Messages answer. May throw anything; ends soon after the signal. An end without a
-   * message_stop is a lost connection, even if the answer looks complete.
+   * Opens the events of a streamed Messages response. May throw any error; ends soon after the signal is aborted. An end without a
+   * message_stop is a lost connection, even if the response looks complete.
    */
   open: (signal: AbortSignal) => AsyncIterable<Json | AnswerWait>;
-  /** Converts what `open` threw into a failure. */
+  /** Converts an error of `open` to a failure. */
   classify: (error: unknown) => EngineFailure;
-  /** Called with the usage so far, each time that more is known. */
+  /** Called with the usage so far, whenever it changes. */
   onUsage?: ((usage: Usage) => void) | undefined;
 }
 
-/** Emitted by a source before the answer begins: it waits, or no longer waits. */
+/** Emitted by a source before the response begins: the request waits, or no longer waits. */
 export class AnswerWait {
   readonly event: Extract<EngineEvent, { type: 'queued' | 'admitted' }>;
 
@@ -31,7 +31,7 @@ export class AnswerWait {
 }
 
 /**
- * One response with the guarantees of an engine: nothing is thrown, there is exactly one last event, and the first aborted
+ * Runs one response with the guarantees of an engine: it does not throw, there is exactly one last event, and the first aborted
  * signal ends it at once, as does a consumer that stops reading.
  */
 export function runAnswer(source: AnswerSource, signals: readonly AbortSignal[]): AsyncIterable<EngineEvent> {
@@ -45,7 +45,7 @@ export function runAnswer(source: AnswerSource, signals: readonly AbortSignal[])
           if (result.done === true || isLast(result.value)) life.end();
           return result;
         },
-        // A generator would first wait for the event under way.
+        // A generator would first wait for its pending event.
         return: async () => {
           life.end();
           await events.return();
@@ -100,7 +100,7 @@ async function* answer(asked: AnswerSource, signal: AbortSignal): AsyncGenerator
 
   /** Called before the last event: its consumer may take long, and the endpoint is free for another request. */
   function leave(): void {
-    // The answer has ended: errors of closing its source do not matter.
+    // The response has ended: errors of closing its source do not matter.
     ignoringFailure(source?.return?.());
     source = undefined;
   }

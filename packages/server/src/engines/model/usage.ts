@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../base/json/json.ts';
 import type { Usage } from './engine.ts';
 
-/** Adds the counts of an answer's newest event: they are totals, and a missing count changes nothing. */
+/** Updates the usage with the counts of a response's newest event: they are totals, and a missing count changes nothing. */
 export function addUsage(before: Usage | null, reported: Json | undefined): Usage {
   const usage = before ?? noUsage;
   if (!isObject(reported)) return usage;
@@ -11,7 +11,7 @@ export function addUsage(before: Usage | null, reported: Json | undefined): Usag
     inputTokens: readCount(reported['input_tokens']) ?? usage.inputTokens,
     outputTokens: readCount(reported['output_tokens']) ?? usage.outputTokens,
     cacheReadTokens: readCount(reported['cache_read_input_tokens']) ?? usage.cacheReadTokens,
-    // The end of an answer reports only the sum.
+    // The end of a response reports only the sum.
     cacheWrite5mTokens: write === undefined ? usage.cacheWrite5mTokens : Math.max(0, write - write1h),
     cacheWrite1hTokens: write1h,
   };

@@ -9,7 +9,7 @@ export type Access = Credentials | 'open';
 
 /**
  * The credential of a request. A key arrives as `Authorization: Bearer` or as `x-api-key`, depending on the version of the
- * client. If both are sent, `Authorization` wins unless `x-api-key` is an environment key: workers send theirs there, beside
+ * client. If both are sent, `Authorization` wins unless `x-api-key` is an environment key: workers send such a key there, beside
  * the key of their client. Without a key, the cookie of a signed-in browser is used.
  */
 export async function authenticate(access: Access, headers: IncomingHttpHeaders, method = 'GET'): Promise<Credential> {

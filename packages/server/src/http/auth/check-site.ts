@@ -14,8 +14,8 @@ export interface SiteRules {
 }
 
 /**
- * Rejects requests that a browser makes for a page of another site. A page may resolve a name of its own to our address, and then has
- * the same origin as we have (DNS rebinding): the `Host` is that name. Or it calls us directly: then browsers send the origin.
+ * Rejects requests that a browser makes for a page of another site. Such a page may resolve its own name to this server, and then has
+ * the same origin as this server (DNS rebinding): the `Host` is that name. Or it calls this server directly: then browsers send the origin.
  */
 export function checkSite(rules: SiteRules, headers: IncomingHttpHeaders, method: string): void {
   const host = parseHost(headers.host);
@@ -23,8 +23,8 @@ export function checkSite(rules: SiteRules, headers: IncomingHttpHeaders, method
   if (!isAllowedHost(rules, host.name)) throw requestError('wrong_host', `${host.name} is not a name of this server`);
   const { origin } = headers;
   if (origin !== undefined) return checkOrigin(rules, origin, host.text);
-  // Requests without an Origin change nothing, and a foreign page cannot read their response. They are refused anyway, so that
-  // the page cannot learn from their timing; following a link to this server is allowed.
+  // Requests without an Origin change nothing, and a foreign page cannot read their response. They are rejected nevertheless, so that
+  // the page cannot measure their time; following a link to this server is allowed.
   const site = headers['sec-fetch-site'];
   const isForeign = site === 'cross-site' || site === 'same-site';
   if (isForeign && !(method === 'GET' && headers['sec-fetch-mode'] === 'navigate')) {

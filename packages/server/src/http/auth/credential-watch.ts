@@ -14,7 +14,7 @@ export interface CredentialWatch {
   close(): void;
 }
 
-/** Where the credentials are looked up again, and how often. */
+/** The store in which credentials are looked up again, and how often. */
 export interface CredentialWatchOptions {
   readonly access: Access;
   readonly schedule?: Schedule | undefined;

@@ -4,7 +4,7 @@ import { httpLimits } from '../limits.ts';
 import type { Access } from './authenticate.ts';
 
 /**
- * The same access, where keys count as they were at the last look if they cannot be looked up in time: the database may be
+ * Wraps an access: a key that cannot be looked up in time is accepted as of its last look-up. The database may be
  * unreachable, and an operator needs the metrics of just that time.
  */
 export function orKnown(access: Access, schedule: Schedule): Access {

@@ -10,7 +10,7 @@ export interface RateLimit {
   readonly burst: number;
 }
 
-/** Counts a request of a key, or refuses it. Each key has a bucket that fills up again with time. */
+/** Creates a function that counts a request of a key, or rejects it. Each key has a token bucket. */
 export function createRateLimiter({ perSecond, burst }: RateLimit, clock: Clock): (key: string) => void {
   const buckets = new Map<string, { left: number; at: number }>();
   return (key) => {
@@ -18,7 +18,7 @@ export function createRateLimiter({ perSecond, burst }: RateLimit, clock: Clock)
     const bucket = buckets.get(key) ?? { left: burst, at };
     const left = Math.min(burst, bucket.left + ((at - bucket.at) / 1_000) * perSecond);
     const oldest = buckets.size >= httpLimits.rateBucketsMax ? buckets.keys().next().value : undefined;
-    // Removed first, so that the map stays in the order of their last use.
+    // Removed first, so that the map stays in the order of the last use of its keys.
     buckets.delete(key);
     if (oldest !== undefined) buckets.delete(oldest);
     buckets.set(key, { left: left >= 1 ? left - 1 : left, at });

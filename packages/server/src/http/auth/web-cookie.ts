@@ -17,7 +17,7 @@ export function readWebCookie(headers: IncomingHttpHeaders): string | undefined 
 
 /**
  * A browser also sends its cookie with requests that other pages make. A request that changes something must therefore have
- * the `Origin` of a page of ours: browsers send it with all of those, and a page cannot change it.
+ * the `Origin` of a page of this server: browsers send it with all such requests, and a page cannot change it.
  */
 export function checkOwnPage({ origin, host = '' }: IncomingHttpHeaders, method: string): void {
   if (method === 'GET' || method === 'HEAD') return;
@@ -40,12 +40,12 @@ export function toSetCookie({ incoming, isSecure }: CookieRequest, token = '', m
   return `${name}=${token}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${toSecure(isSecure)}`;
 }
 
-/** The sign-in at an OpenID provider in the cookie of a request, if one is under way. */
+/** The sign-in in progress at an OpenID provider, from the cookie of a request. */
 export function readFlowCookie(headers: IncomingHttpHeaders): string | undefined {
   return readCookie(headers, flowCookieName(headers));
 }
 
-/** The cookie of a sign-in: it is sent when the provider leads the browser back, which is a request of another site. */
+/** The cookie of a sign-in. Browsers also send it when the provider redirects back, which is a request of another site. */
 export function toFlowCookie({ incoming, isSecure }: CookieRequest, flow = '', ms = 0): string {
   const name = flowCookieName(incoming.headers);
   return `${name}=${flow}; Path=/; Max-Age=${Math.floor(ms / 1_000)}; HttpOnly; SameSite=Lax${toSecure(isSecure)}`;

@@ -2,41 +2,41 @@ import type { Clock } from '../../base/clock.ts';
 import { requestError } from '../../base/request-error.ts';
 import { httpLimits } from '../limits.ts';
 
-/** What an admission control measures, and where it reports that it rejects requests. */
+/** The measurements that an admission control needs, and its report of rejected requests. */
 export interface AdmissionOptions {
   readonly kind: AdmissionKind;
   readonly clock: Pick<Clock, 'steady'>;
-  /** How long work that is due waits at this moment: for the event loop, or for a connection to the database. */
+  /** How long due work waits at this moment: for the event loop, or for a connection to the database. */
   readonly delayMs: () => number;
-  /** The share of the last moments in which the event loop had something to do. */
+  /** The recent utilisation of the event loop, from 0 to 1. */
   readonly busyShare: () => number;
   readonly random: () => number;
   readonly onProblem: (problem: Error) => void;
 }
 
-/** Requests for new work, and reads of one resource or list. Everything else is never held up. */
+/** Requests for new work, and reads of one resource or list. All other requests are never delayed. */
 export type AdmissionKind = 'work' | 'reads';
 
 /**
- * Lets requests of one kind in as fast as they can be served. While what is due is late, they wait; a request that would wait
- * for longer than the limit is rejected, so that those that were let in finish in time. How many are under way at a time follows
- * from how long they take: on a slow machine, or behind much accepted work, fewer.
+ * Admits requests of one kind as fast as they can be served. While due work is late, they wait; a request that would wait
+ * for longer than the limit is rejected, so that admitted requests finish in time. The number of requests in progress depends
+ * on how long they take: it is lower on a slow machine, or behind much accepted work.
  */
 export class Admission {
   readonly #options: AdmissionOptions;
   readonly #limits: (typeof httpLimits.admission)[AdmissionKind];
-  /** When the requests under way were let in, and that were not found to wait for something else. */
+  /** Admitted requests in progress, except those that were found to wait for something else. */
   readonly #running = new Set<Running>();
-  /** How many may be under way: less after each that took too long, more while all are in use and none does. */
+  /** How many requests may be in progress: fewer after each slow one, more while all slots are in use and none is slow. */
   #slots: number;
   #reducedAt = Number.NEGATIVE_INFINITY;
   #waiting: Waiting[] = [];
-  /** Requests that waited and were let in since the last tick. */
+  /** Requests that waited and were admitted since the last tick. */
   #admitted = 0;
-  /** How long the last requests took once they were let in. */
+  /** How long the last requests took after they were admitted. */
   readonly #served: number[] = [];
   #tickedAt: number;
-  /** How many of them there are per millisecond; unknown while none waits. */
+  /** Admitted requests per millisecond; unknown while no request waits. */
   #rate: number | undefined;
   #rejectedAt = Number.NEGATIVE_INFINITY;
   #rejected = 0;
@@ -48,12 +48,12 @@ export class Admission {
     this.#tickedAt = options.clock.steady();
   }
 
-  /** Requests that wait to be let in. */
+  /** The number of requests that wait to be admitted. */
   get waiting(): number {
     return this.#waiting.length;
   }
 
-  /** Requests that were rejected since the start. */
+  /** The number of requests that were rejected since the start. */
   get rejected(): number {
     return this.#rejected;
   }
@@ -64,7 +64,7 @@ export class Admission {
     const [oldest] = this.#waiting;
     if (oldest === undefined || this.#rate === undefined || this.#waiting.length < httpLimits.admissionQueueLeast)
       return;
-    // A short wait says little: the requests before it may all be let in at the next moment.
+    // A short wait is not significant: the requests in the queue may all be admitted in a moment.
     if (this.#options.clock.steady() - oldest.since < this.#limits.queueMs / 2) return;
     if ((this.#waiting.length + 1) / this.#rate > this.#limits.queueMs) throw this.#reject();
   }
@@ -79,7 +79,7 @@ export class Admission {
     return await new Promise((resolve, reject) => this.#waiting.push({ since, resolve, reject }));
   }
 
-  /** To be called regularly: lets in and rejects requests as time passes. */
+  /** Admits and rejects waiting requests as time passes. Must be called regularly. */
   tick(): void {
     const now = this.#options.clock.steady();
     this.#measureRate(now);
@@ -87,7 +87,7 @@ export class Admission {
     for (const request of this.#running) {
       if (!this.#isSlow(request, isBusy)) break;
       this.#reduce(request, isBusy);
-      // While this process has time for more, one that takes long may wait for something else, such as a clone.
+      // While this process is not busy, a slow request may be waiting for something else, such as a clone.
       if (!isBusy && !this.#isLate()) this.#running.delete(request);
     }
     this.#letIn();
@@ -95,11 +95,11 @@ export class Admission {
     while (this.#waiting[0] !== undefined && isOver(this.#waiting[0])) this.#waiting.shift()!.reject(this.#reject());
   }
 
-  /** How long a request may wait: as long as it is likely to be answered in time after that. */
+  /** How long a request may wait so that its response is still likely to be in time. */
   #waitMs(): number {
     const { waitMs, answerMs } = this.#limits;
     if (this.#waiting.length < httpLimits.admissionQueueLeast) return waitMs;
-    // Nine of ten take no longer. One that waits for something else, such as a clone, says nothing about the others.
+    // The 90th percentile: a request that waits for something else, such as a clone, must not count.
     const slowMs = this.#served.toSorted((a, b) => a - b)[Math.floor(0.9 * (this.#served.length - 1))] ?? 0;
     return Math.min(waitMs, Math.max(httpLimits.admissionWaitLeastMs, answerMs - slowMs));
   }
@@ -109,7 +109,7 @@ export class Admission {
     if (passedMs <= 0) return;
     const rate = this.#admitted / passedMs;
     const share = Math.min(1, passedMs / this.#limits.waitMs);
-    // Without waiting requests the rate is that of the clients, not what could be served.
+    // Without waiting requests, the rate is the rate of the clients, not the capacity of the server.
     if (this.#waiting.length > 0)
       this.#rate = this.#rate === undefined ? rate : this.#rate + share * (rate - this.#rate);
     else this.#rate = undefined;
@@ -118,7 +118,7 @@ export class Admission {
   }
 
   #hasRoom(): boolean {
-    // Some at a time also where everything is late, so that a slow machine does not reject all requests.
+    // A minimum is admitted even if all work is late, so that a slow machine does not reject all requests.
     if (this.#running.size < this.#limits.least) return true;
     const most = this.#isLate() ? this.#leastOf(this.#isBusy()) : this.#slots;
     return this.#running.size < Math.floor(Math.min(most, this.#slots));
@@ -132,7 +132,7 @@ export class Admission {
     return this.#options.busyShare() >= httpLimits.admissionBusyShare;
   }
 
-  /** What is slow elsewhere may still take several at a time. */
+  /** The minimum of requests in progress: higher if this process waits for something else that is slow. */
   #leastOf(isBusy: boolean): number {
     return isBusy ? this.#limits.least : Math.max(this.#limits.least, httpLimits.admissionIdleSlots);
   }
@@ -142,7 +142,7 @@ export class Admission {
     return this.#options.clock.steady() - since >= slowMs;
   }
 
-  /** Fewer at a time, once for all requests that ran at the same time. */
+  /** Reduces the slots, once for all requests that ran at the same time. */
   #reduce({ since }: Running, isBusy: boolean): void {
     if (since < this.#reducedAt) return;
     this.#slots = Math.min(this.#slots, Math.max(this.#leastOf(isBusy), this.#slots * httpLimits.admissionSlotsFactor));
@@ -176,13 +176,13 @@ export class Admission {
     const now = clock.steady();
     const problem = `this server has more ${kind} than it can begin within ${Math.round(this.#waitMs())} ms`;
     const requests = kind === 'work' ? 'new requests for work' : 'reads';
-    // Once for each overload, not for each request.
+    // Reported once for each overload, not for each request.
     if (now - this.#rejectedAt > httpLimits.admissionReportMs) {
       onProblem(new Error(`${problem}: ${requests} are rejected with 529 overloaded until it has caught up`));
     }
     this.#rejectedAt = now;
     this.#rejected += 1;
-    // Spread, so that the rejected clients do not come back together.
+    // Random, so that the rejected clients do not return at the same time.
     const retryAfterSeconds = 1 + random() * (httpLimits.admissionRetrySecondsMax - 1);
     return requestError('overloaded', problem, { retryAfterSeconds });
   }

@@ -3,20 +3,20 @@ import { BlockList, isIP, isIPv6 } from 'node:net';
 import { FleetloomError } from '../../base/errors.ts';
 import { httpLimits } from '../limits.ts';
 
-/** Where a request comes from, as far as proxies that the operator trusts say so. */
+/** The client of a request, as reported by proxies that the operator trusts. */
 export interface ClientOrigin {
   readonly address: string | undefined;
-  /** Whether the client has used https. */
+  /** Whether the client uses https. */
   readonly isSecure: boolean;
 }
 
-/** Which addresses belong to proxies, and where the client of a request is. */
+/** The addresses of trusted proxies, and the client behind them. */
 export interface TrustedProxies {
   has(address: string | undefined): boolean;
   originOf(request: ForwardedRequest): ClientOrigin;
 }
 
-/** The parts of a request that say where it comes from. */
+/** The parts of a request that identify its client. */
 export interface ForwardedRequest {
   readonly headers: IncomingHttpHeaders;
   readonly socket: { readonly remoteAddress?: string | undefined; readonly encrypted?: boolean };
@@ -24,7 +24,7 @@ export interface ForwardedRequest {
 
 /**
  * Reads `X-Forwarded-For` and `X-Forwarded-Proto` of connections from these addresses and networks, such as `10.0.0.7` or `10.0.0.0/8`. Every
- * client can send these headers, so from other addresses they say nothing. Without proxies `X-Forwarded-Proto` counts from anywhere: it
+ * client can send these headers, so other addresses are ignored. Without proxies `X-Forwarded-Proto` is accepted from any address: it
  * can only add `Secure` to the cookie of its sender.
  */
 export function createTrustedProxies(proxies: readonly string[] = []): TrustedProxies {
@@ -44,7 +44,7 @@ export function createTrustedProxies(proxies: readonly string[] = []): TrustedPr
     },
   };
 
-  /** From the right: each proxy has added the address that it was called from. The first one that is not a proxy is the client. */
+  /** Searches from the right: each proxy appends the address of its caller. The first address that is not a proxy is the client. */
   function findClient(from: string | undefined, header: string | string[] | undefined): string | undefined {
     const hops = String(header ?? '')
       .split(',')
@@ -80,7 +80,7 @@ function toBlockList(proxies: readonly string[]): BlockList {
   return list;
 }
 
-/** Addresses of version 4 on a socket of version 6 without their prefix. */
+/** Removes the prefix of an IPv4 address on an IPv6 socket. */
 function toPlain(address: string | undefined): string | undefined {
   return address?.startsWith('::ffff:') === true ? address.slice('::ffff:'.length) : address;
 }

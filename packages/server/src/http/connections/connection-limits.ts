@@ -4,14 +4,14 @@ import { baseLimits } from '../../base/limits.ts';
 import { httpLimits } from '../limits.ts';
 import { isLoopbackHost } from '../auth/check-site.ts';
 
-/** Limits on connections and on requests under way. */
+/** Limits on connections and on requests in progress. */
 export interface ConnectionLimits {
   readonly max: number;
-  /** Of one address other than loopback, which all programs and proxies of this machine share. */
+  /** Connections of one address, except loopback, which all programs and proxies of this machine share. */
   readonly perAddressMax: number;
-  /** Requests under way of one credential. */
+  /** Requests in progress of one credential. */
   readonly perKeyMax: number;
-  /** Requests under way of all credentials. The rest is for `/healthz` and for connections without a request yet. */
+  /** Requests in progress of all credentials. The rest is for `/healthz` and for connections without a request yet. */
   readonly keysMax: number;
 }
 
@@ -21,7 +21,7 @@ export interface ConnectionChoice {
   readonly perAddressMax?: number | undefined;
 }
 
-/** Reads the limits again at each call. */
+/** Creates a function that reads the limits again at each call. */
 export function createConnectionLimits(choice: ConnectionChoice): () => ConnectionLimits {
   let descriptorsMax: number = baseLimits.descriptorsElsewhere;
   return () => {
@@ -47,7 +47,7 @@ export function toConnectionLimits(choice: ConnectionChoice, descriptorsMax: num
 }
 
 /**
- * The group that a connection is counted in; undefined for loopback. Of IPv6 the first 64 bits: the holder of one address
+ * The group that a connection is counted in; undefined for loopback. For IPv6 the first 64 bits: the holder of one address
  * of such a network usually has all of them.
  */
 export function toAddressGroup(address: string | undefined): string | undefined {

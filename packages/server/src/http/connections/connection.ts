@@ -4,7 +4,7 @@ import type { Rank, Ranked } from './ranked-connections.ts';
 
 /**
  * One connection with its requests. Pipelined requests are handled one after the other: Node emits `close` only for the
- * answer that has the socket, so a later one would not notice that the client has left.
+ * response that has the socket, so a later one would not notice that the client has left.
  */
 export class Connection implements Ranked {
   readonly socket: Socket;
@@ -12,9 +12,9 @@ export class Connection implements Ranked {
   rank: Rank = 'unused';
   since: number;
   wasRead = false;
-  /** A request with a valid key was received on it. */
+  /** Whether a request with a valid key was received on the connection. */
   isProven = false;
-  /** Ends the request under way. */
+  /** Ends the request in progress. */
   onClose: (() => void) | undefined;
   #isBusy = false;
   #queue: (() => void)[] = [];
@@ -39,7 +39,7 @@ export class Connection implements Ranked {
     start();
   }
 
-  /** The request is over. */
+  /** Ends the current request and begins the next one in the queue. */
   next(): void {
     const start = this.#queue.shift();
     if (start === undefined) {
@@ -62,12 +62,12 @@ export class Connection implements Ranked {
   watchStalled(stallMs: number): void {
     const { socket } = this;
     if (socket.writableLength > 0) {
-      // An event stream, for one, has set its own.
+      // The response, such as an event stream, has set its own timeout.
       if ((socket.timeout ?? 0) > 0) return;
       socket.setTimeout(stallMs);
       this.#isWatched = true;
     } else if (this.#isWatched) {
-      // A client that has taken everything so far may wait for the rest without a limit.
+      // A client that has read all bytes so far may wait for the rest without a limit.
       socket.setTimeout(0);
       this.#isWatched = false;
     }

@@ -7,15 +7,15 @@ import { type Rank, RankedConnections } from './ranked-connections.ts';
 
 /** One request on a connection, as far as the connection is concerned. */
 export interface RequestSlot {
-  /** The request has a valid key. Throws if that key, or all keys together, have too many requests under way. */
+  /** Called when the key was found valid. Throws if that key, or all keys together, have too many requests in progress. */
   authenticated(keyId: string): void;
-  /** The answer is over. */
+  /** Called when the response has ended. */
   end(): void;
 }
 
 /**
  * Ranks connections by what was received on them. At the limit, a new connection replaces the one with the lowest rank:
- * without a request first, then without a key. A request with a key under way is never cut off to make room.
+ * connections without a request first, then those without a key. A request with a key is never cut off to make room.
  */
 export class Connections {
   #limits: ConnectionLimits;
@@ -24,11 +24,11 @@ export class Connections {
   readonly #known = new Map<Socket, Connection>();
   readonly #all = new RankedConnections<Connection>();
   readonly #byAddress = new Map<string, RankedConnections<Connection>>();
-  /** Requests under way by key. */
+  /** Requests in progress by key. */
   readonly #byKey = new Map<string, number>();
   #ofKeys = 0;
 
-  /** A proxy has the connections of many clients, so it has no limit of its own. */
+  /** A proxy has connections for many clients, so the limit per address does not apply to it. */
   constructor(
     limits: ConnectionLimits,
     steady: () => number,
@@ -65,16 +65,16 @@ export class Connections {
     return true;
   }
 
-  /** A connection goes on as another socket, as it does after the handshake of TLS. */
+  /** Replaces the socket of a connection, as after the TLS handshake. */
   replace(socket: Socket, by: Socket): void {
     const known = this.#known.get(socket);
     if (known !== undefined) this.#forget(known);
     this.admit(by);
   }
 
-  /** Closes connections without any request. Node takes them for busy, and waits for them when it closes. */
+  /** Closes connections without any request. Node treats them as busy, and waits for them when it closes. */
   closeUnused(): void {
-    // A request that has begun to arrive gets an answer.
+    // A request that has begun to arrive gets a response.
     for (const { socket } of this.#all.of('unused')) if (socket.bytesRead === 0) socket.destroy();
   }
 
@@ -84,7 +84,7 @@ export class Connections {
   }
 
   /**
-   * Cuts off clients that stop reading their answer. Called every few seconds; the socket timeout of Node does the
+   * Disconnects clients that stop reading their response. Called every few seconds; the socket timeout of Node does the
    * measuring. Event streams have their own limit.
    */
   watchStalled(stallMs: number): void {
@@ -153,7 +153,7 @@ export class Connections {
     return this.#all.size < this.#limits.max || this.#closeLeast(this.#all);
   }
 
-  /** False if no connection is old enough to be replaced. */
+  /** Closes the connection of the lowest rank; false if none is old enough to be replaced. */
   #closeLeast(among: RankedConnections<Connection>): boolean {
     const least = among.findLeast(this.#steady() - httpLimits.connectionGraceMs);
     if (least === undefined) return false;

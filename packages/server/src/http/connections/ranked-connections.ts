@@ -1,22 +1,22 @@
 /**
- * What was received on a connection, the least first. `unused`: no request yet. A stranger has sent no key; `busy` has a
- * request with a key under way and is never closed to make room.
+ * The rank of a connection, the lowest first. `unused`: no request was received. A stranger has not sent a key; `busy` has a
+ * request with a key in progress and is never closed to make room.
  */
 export type Rank = 'unused' | 'idle_stranger' | 'busy_stranger' | 'idle' | 'busy';
 
-/** What decides which connection is closed first at the limit. */
+/** The properties that decide which connection is closed first at the limit. */
 export interface Ranked {
   readonly rank: Rank;
-  /** Since when it has that rank. */
+  /** Since when the connection has its rank. */
   readonly since: number;
-  /** Whether bytes that its client sent right after connecting have been read by now. */
+  /** Whether bytes that the client sent right after connecting have been read. */
   readonly wasRead: boolean;
 }
 
 /**
  * Connections by rank, and within a rank by age. Every operation takes constant time, except finding the oldest idle
- * connection of a client with a key, which looks at all connections of such clients: they are only moved between `idle` and
- * `busy`, with every request, so that costs nothing.
+ * connection of a client with a key, which scans all connections of such clients: they are only moved between `idle` and
+ * `busy` with every request, which must be cheap.
  */
 export class RankedConnections<Item extends Ranked> {
   readonly #unused = new Set<Item>();
@@ -45,7 +45,7 @@ export class RankedConnections<Item extends Ranked> {
     this.#size += 1;
   }
 
-  /** The rank of the item has changed, and it is the youngest of its new rank. */
+  /** Moves an item whose rank has changed. It becomes the youngest of its new rank. */
   move(item: Item, before: Rank): void {
     const [from, to] = [this.#sets[before], this.#sets[item.rank]];
     if (from !== to && from.delete(item)) to.add(item);
@@ -55,7 +55,7 @@ export class RankedConnections<Item extends Ranked> {
     if (this.#sets[item.rank].delete(item)) this.#size -= 1;
   }
 
-  /** The one with the lowest rank, among those that have had their rank since then or longer. */
+  /** The item with the lowest rank, among items that have had their rank since that time or longer. */
   findLeast(since: number): Item | undefined {
     for (const strangers of [this.#unused, this.#idleStrangers, this.#busyStrangers]) {
       const [oldest] = strangers;

@@ -3,22 +3,22 @@ import { baseLimits } from '../../base/limits.ts';
 import { smoothShare } from '../../base/loop-lag.ts';
 import { Admission, type AdmissionKind } from './admission.ts';
 
-/** What a request costs on a machine at full speed, in milliseconds of its processor, and in how many turns of the event loop. */
+/** The cost of a request on a machine at full speed: milliseconds of its processor, and turns of the event loop. */
 export interface Costs {
   readonly arrivalMs: number;
   readonly request: { readonly ms: number; readonly turns: number };
-  /** The work that an accepted request leaves behind. */
+  /** The background work after an accepted request. */
   readonly work: { readonly ms: number; readonly turns: number };
 }
 
 export interface SimulatedLoad {
   readonly kind: AdmissionKind;
   readonly costs: Costs;
-  /** Where accepted requests are worked on: in the event loop, or in a database while the event loop has nothing to do. */
+  /** Where accepted requests are executed: in the event loop, or in a database while the event loop is idle. */
   readonly place: 'loop' | 'database';
   /** How many times slower the machine is. */
   readonly slowness: number;
-  /** Requests that arrive, as a multiple of what the machine can do. */
+  /** The rate of requests, as a multiple of the capacity of the machine. */
   readonly times: number;
   readonly durationMs: number;
 }
@@ -29,13 +29,13 @@ export interface SimulatedResult {
   /** The share of the capacity that was used for accepted requests. */
   readonly used: number;
   readonly runningMax: number;
-  /** From the last arrival until nothing is left to do. */
+  /** Milliseconds from the last arrival until all work is done. */
   readonly recoveryMs: number;
 }
 
 /**
- * A server with one event loop whose time only passes while it works or has nothing to do: what a real one does on a machine
- * of the same slowness, without that machine.
+ * Simulates a server with one event loop in virtual time: it shows the behaviour of a real server on a machine
+ * of the given slowness, without that machine.
  */
 export async function simulateLoad({
   kind,
@@ -69,7 +69,7 @@ export async function simulateLoad({
   const gapMs = stepMs / times;
   let nextArrival = since;
 
-  /** Answers of the database, in the order of their time. */
+  /** Responses of the database, in the order of their time. */
   const answers: { readonly at: number; readonly run: () => void }[] = [];
   const later = (ms: number, run: () => void) => void ready.push({ ms: ms * slowness, run });
   const ask = (ms: number, run: () => void) =>

@@ -36,7 +36,7 @@ export function toClientEvents(
   return { events, claimedThreads };
 }
 
-/** The sender as the log records it. A worker only ran the tool; the decision was made elsewhere. */
+/** Whether the log records the sender of the event. A worker only ran the tool; the decision was made elsewhere. */
 function isDecision(event: ClientEvent): event is Extract<ClientEvent, { readonly by?: string }> {
   return event.type === 'user.tool_confirmation' || event.type === 'user.custom_tool_result';
 }

@@ -10,7 +10,7 @@ export function toImportedStep({ key, line, time, event }: WireStep): ImportedSt
   return { key, line, time: Date.parse(time), event: toEvent(event) };
 }
 
-/** Converts what a controlling client reports from its wire format. */
+/** Converts the report of a controlling client from its wire format. */
 export function toControl(control: ImportBody['control']): Control | undefined {
   if (control === null || control === undefined) return undefined;
   const toName = ({ key, call_id: callId }: { key: string; call_id: string }) => ({ key, callId });
@@ -82,7 +82,7 @@ function toRequestEnd(event: Extract<WireStep['event'], { type: 'request_ended' 
   };
 }
 
-/** Signatures of thinking are dropped: they are valid only for the model that made them, and imports are read-only. */
+/** Signatures of thinking are removed: they are valid only for the model that made them, and imports are read-only. */
 function toBlock(content: Extract<WireStep['event'], { type: 'block' }>['content']): AssistantBlock {
   if (content.type === 'thinking') return { ...content, signature: '' };
   return content.type === 'other' ? { type: 'opaque', raw: content.raw } : content;

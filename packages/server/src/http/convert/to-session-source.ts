@@ -1,7 +1,7 @@
 import type { MountedResource } from '@fleetloom/protocol/managed-agents';
 import type { SessionCreated } from '../../frames/payload-parts.ts';
 
-/** What the workspace of a session is made from, as lists show it. Nothing for a session without a source. */
+/** The source of the workspace of a session, as lists show it; an empty object for a session without a source. */
 export function toSessionSource(mounted: readonly MountedResource[]): Pick<SessionCreated, 'source'> {
   const source = mounted.find((each) => each.type !== 'file');
   if (source === undefined) return {};

@@ -13,12 +13,12 @@ import { findProviderLogout, signOnEndpoints, toSignOnProblem } from './sign-on-
 import { redirect, signIn, toTarget } from './sign-in.ts';
 import { sendFile, sendPage } from './send-page.ts';
 
-/** What the dashboard shares with the other routes. */
+/** The services that the dashboard shares with the other routes. */
 export interface DashboardServices {
   readonly access: Access;
 }
 
-/** Browsers read them without the cookie. */
+/** Files that browsers request without the cookie. */
 const publicFiles = [
   '/favicon.svg',
   '/favicon-needs.svg',
@@ -41,7 +41,7 @@ export function dashboardEndpoints(dashboard: Dashboard, { access }: DashboardSe
     const { method, url = '/' } = exchange.incoming;
     const { searchParams } = new URL(url, 'http://here');
     const code = searchParams.get('code');
-    // Link checkers send HEAD. Only the visit itself may use the code.
+    // Link checkers send HEAD. Only a visit of a browser may use the code.
     if (method === 'HEAD') return await sendPage(exchange, dashboard, '/login.html', { status: 200 });
     const visitor = code === null ? undefined : await dashboard.codes.take(code);
     const target = toTarget(searchParams.get('page'));
@@ -65,7 +65,7 @@ export function dashboardEndpoints(dashboard: Dashboard, { access }: DashboardSe
       cookie && (await dashboard.sessions?.end(cookie, (credential) => createAuditor(exchange, credential)));
     outgoing.setHeader('set-cookie', toSetCookie(exchange));
     const location = (ended && (await findProviderLogout(dashboard, ended))) ?? './login';
-    // The page follows the address itself: a redirect to another site would not be allowed to it.
+    // The script of the page opens the address: it may not follow a redirect to another site.
     if (incoming.headers.accept !== 'application/json') return redirect(exchange, location);
     sendAnswer(outgoing, { status: 200, headers: { 'cache-control': 'no-store' }, body: { location } });
   });

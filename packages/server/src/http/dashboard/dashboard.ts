@@ -10,11 +10,11 @@ import { createLogins, type Logins } from './logins.ts';
 import { findWebDirectory, openWebFiles, type WebFiles } from './web-files.ts';
 import { createWebSessions, type WebSessions } from './web-sessions.ts';
 
-/** Where the dashboard finds its pages and stores its sign-ins. */
+/** The pages, keys and store of the dashboard. */
 export interface DashboardOptions {
   /** The directory of the built pages; by default the one in this package. */
   readonly directory?: string | undefined;
-  /** Undefined: the server needs no key. */
+  /** The API keys; undefined if the server needs no key. */
   readonly keys: KeyStore | undefined;
   readonly signingKey: Uint8Array;
   readonly clock: Clock;
@@ -22,7 +22,7 @@ export interface DashboardOptions {
   readonly store: Pick<Store, 'documents' | 'audit' | 'now'>;
   /** The OpenID providers at which people sign in. */
   readonly signOn?: SingleSignOn | undefined;
-  /** Receives why a provider could not be used. */
+  /** Receives the error if a provider could not be used. */
   readonly onProblem: (problem: unknown) => void;
 }
 
@@ -33,13 +33,13 @@ export interface Dashboard {
   readonly logins: Logins;
   readonly auditLog: Pick<AuditLog, 'append'>;
   readonly codes: LoginCodes;
-  /** Undefined if people sign in with keys and links only. */
+  /** The OpenID providers; undefined if people sign in with keys and links only. */
   readonly signOn: SingleSignOn | undefined;
   readonly clock: Pick<Clock, 'now' | 'steady'>;
   readonly onProblem: (problem: unknown) => void;
   /** Looks up a key that was typed into the sign-in form. */
   readonly findKey: (secret: string) => Promise<Credential | undefined>;
-  /** The pages, read on first use. Undefined if they were not built. */
+  /** The built pages, read on first use; undefined if they were not built. */
   readonly files: () => Promise<WebFiles | undefined>;
   /** A sign-in link for the operator of the server: it works once and for a short time. */
   readonly makeLink: (serverUrl: string) => Promise<string>;

@@ -1,18 +1,18 @@
-/** Something that a caller has made, and of which there is a limited number. */
+/** A record of a caller, whose number is limited. */
 export interface Made {
   readonly id: string;
   readonly maker: string;
 }
 
-/** How many there may be of one maker, and in total. */
+/** How many records one maker may have, and how many there may be in total. */
 export interface MadeLimits {
   readonly ofMakerMax: number;
   readonly max: number;
 }
 
 /**
- * Which have to go, so that there is room for one more of a maker: its own oldest first. Only a maker that has none takes the place of
- * another one's, the oldest of the maker that has the most. `all` is in order, the oldest first.
+ * Finds the records to remove so that a maker can add one: its own oldest first. Only a maker without records replaces a record of
+ * another maker: the oldest of the maker with the most records. `all` is sorted, the oldest first.
  */
 export function findReplaced(all: readonly Made[], maker: string, { ofMakerMax, max }: MadeLimits): readonly string[] {
   const own = all.filter((each) => each.maker === maker);

@@ -7,14 +7,14 @@ import { httpLimits } from '../limits.ts';
 import { findReplaced, type MadeLimits } from './find-replaced.ts';
 import { makerOf } from './logins.ts';
 
-/** The key, or the person, whose rights a signed-in browser has, or the part of them that it has. */
+/** The key or person whose rights, or a part of them, a signed-in browser has. */
 export interface Visitor {
-  /** Of a person: the id that stands for it. */
+  /** The id of the key; for a person, the id that is used instead of a key. */
   readonly keyId: string;
   readonly workspaceId: string;
   /** The role that the link was made for. */
   readonly role?: Role | undefined;
-  /** The scopes that it has at most; those of the key count as well. Left out: those of the key. */
+  /** The most scopes that the browser has, limited by the scopes of the key. Absent: the scopes of the key. */
   readonly scopes?: readonly Scope[] | undefined;
   /** The logins that the link was made with, the first one first. */
   readonly madeWith?: readonly string[] | undefined;
@@ -25,11 +25,11 @@ export interface Visitor {
 export interface LoginCodes {
   /** At its limit a maker replaces its own oldest code, not those of others. */
   make(visitor: Visitor): Promise<string>;
-  /** Uses a code up, and returns the key that it was made for. */
+  /** Consumes a code, and returns the visitor that it was made for. */
   take(code: string): Promise<Visitor | undefined>;
 }
 
-/** Codes in the store. Only digests are stored, so that the time of a look-up reveals nothing about the code. */
+/** Creates login codes in the store. Only digests are stored, so that the time of a look-up reveals nothing about the code. */
 export function createLoginCodes(store: Pick<Store, 'documents' | 'now'>, random?: RandomBytes): LoginCodes {
   const { documents } = store;
   return {
@@ -60,7 +60,7 @@ export function createLoginCodes(store: Pick<Store, 'documents' | 'now'>, random
   /** Adds a code and its place in the list of its workspace. False if another request has changed the list in the meantime. */
   async function list(workspaceId: string, added: Listed, data: object, limits: MadeLimits): Promise<boolean> {
     const found = await documents.get(LOGIN_CODES, workspaceId);
-    // Only this function writes it. The oldest come first.
+    // Only this function writes the list. The oldest codes come first.
     const { codes } = (found?.data ?? { codes: [] }) as unknown as { readonly codes: readonly Listed[] };
     const now = added.until - httpLimits.loginCodeMs;
     const open = codes.filter(({ until }) => until > now);
@@ -98,7 +98,7 @@ interface Listed {
   readonly until: number;
 }
 
-/** Only what belongs to a visitor. */
+/** Copies only the fields of a visitor. */
 function toVisitor({ keyId, workspaceId, role, scopes, madeWith, person }: Visitor): Visitor {
   const rest = { role, scopes, madeWith, person };
   const known = Object.entries(rest).filter(([, value]) => value !== undefined);
@@ -109,6 +109,6 @@ function idOf(code: string): string {
   return digestOf(code).toString('hex');
 }
 
-/** The kinds of the stored documents: a code, and the list of those of a workspace. */
+/** The kinds of the stored documents: a code, and the list of the codes of a workspace. */
 export const LOGIN_CODE = 'login_code';
 export const LOGIN_CODES = 'login_codes';

@@ -31,7 +31,7 @@ export function createLoginLinkRoute({ codes, auditLog }: Pick<Dashboard, 'codes
   });
 }
 
-/** A caller gives away only rights that it has: a login with a role has those of its role. What a login gives away ends with it. */
+/** The rights of the link: never more than the rights of the caller. A link that is made in a login ends with that login. */
 function toVisitor(credential: Credential, role: Role | undefined): Visitor {
   const own = credential.kind === 'api' ? credential : undefined;
   const madeWith = own?.login && [...(own.login.madeWith ?? []), own.login.id];

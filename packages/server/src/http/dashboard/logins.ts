@@ -16,10 +16,10 @@ export interface Login {
   readonly keyId?: string | undefined;
   readonly role?: Role | undefined;
   readonly scopes?: readonly Scope[] | undefined;
-  /** The address that it was signed in from, and how its browser names itself. */
+  /** The client address and the user agent of the browser at sign-in. */
   readonly address?: string | undefined;
   readonly userAgent?: string | undefined;
-  /** The logins that it was made with, the first one first. It ends with each of them. */
+  /** The chain of logins that this one was made with, the first one first. It ends when any of them ends. */
   readonly madeWith?: readonly string[] | undefined;
   /** The person who signed in at an OpenID provider; there is no key then. */
   readonly person?: Person | undefined;
@@ -34,25 +34,25 @@ export interface StoredLogin extends Login {
   readonly createdAt: number;
 }
 
-/** The signed-in browsers, in the store: signing out is valid on every node and survives a restart. */
+/** The signed-in browsers, in the store: a sign-out takes effect on every node and survives a restart. */
 export interface Logins {
   /**
-   * Adds a login. Undefined if one that it was made with has ended. At its limit a maker replaces its own oldest login, not those of
+   * Adds a login. Undefined if a login that it was made with has ended. At its limit a maker replaces its own oldest login, not those of
    * others.
    */
   begin(login: Login, audit?: Auditor): Promise<StoredLogin | undefined>;
-  /** A login that still counts, and so does every login that it was made with. */
+  /** Finds a login that is valid, like every login that it was made with. */
   find(id: string | undefined): Promise<StoredLogin | undefined>;
-  /** Those of a workspace that count, the newest first. */
+  /** The valid logins of a workspace, the newest first. */
   list(workspaceId: string): Promise<readonly StoredLogin[]>;
-  /** Removes a login and those made with it; does nothing if it is not there. */
+  /** Removes a login and those made with it; does nothing if it does not exist. */
   end(id: string, audit?: NewAuditEntry): Promise<void>;
 }
 
-/** What logins depend on beside their own records. */
+/** Services that logins depend on. */
 export interface LoginSources {
   readonly hasKey?: ((id: string) => Promise<boolean>) | undefined;
-  /** Whether people of this OpenID provider are let in. */
+  /** Whether people of this OpenID provider may sign in. */
   readonly hasIssuer?: ((issuer: string) => boolean) | undefined;
 }
 
@@ -115,7 +115,7 @@ export function createLogins(
     return expiresAt > clock.now() && (person === undefined || hasIssuer(person.issuer));
   }
 
-  /** Undefined if one of them has ended. */
+  /** Finds the logins with these ids; undefined if one of them has ended. */
   async function findMakers(ids: readonly string[] = []): Promise<readonly StoredLogin[] | undefined> {
     if (ids.length === 0) return [];
     const found = (await documents.getAll(LOGIN, ids)).map(toLogin);
@@ -140,7 +140,7 @@ export function createLogins(
     for (const id of new Set([...expired, ...withMade(all, replaced)])) await documents.delete(LOGIN, id);
   }
 
-  /** Most expire in the order of their beginning. Each login removes more than it adds. */
+  /** Removes expired logins, the oldest first. Each new login removes more records than it adds. */
   async function removeExpired(): Promise<void> {
     const { items } = await documents.list({ kind: LOGIN, order: 'asc', limit: EXPIRED_AT_ONCE });
     const expired = items.filter(({ data }) => Number(data['expires_at']) <= clock.now());
@@ -148,12 +148,12 @@ export function createLogins(
   }
 }
 
-/** Whose limit a login counts against: its person, the login that its link was made with, or its key. */
+/** The maker whose limit a login counts against: its person, the login that its link was made with, or its key. */
 export function makerOf({ person, madeWith, keyId = '' }: Pick<Login, 'person' | 'madeWith' | 'keyId'>): string {
   return person === undefined ? (madeWith?.[0] ?? keyId) : toPersonId(person);
 }
 
-/** Logins with all that were made with them. */
+/** The ids of logins and of all logins that were made with them. */
 function withMade(all: readonly StoredLogin[], ids: readonly string[]): readonly string[] {
   const made = all.filter(({ madeWith = [] }) => madeWith.some((each) => ids.includes(each)));
   return [...ids, ...made.map(({ id }) => id)];
@@ -167,7 +167,7 @@ function toLogin({ id, data }: DocumentRecord): StoredLogin {
 
 const TIME_CHARS = 15;
 const EXPIRED_AT_ONCE = 10;
-/** Logins on several nodes at once can pass the limit by a few; the next one makes room for all of them. */
+/** Concurrent logins on several nodes can exceed the limit by a few; the next login removes the excess. */
 const COUNT_MAX = 2 * httpLimits.loginsMax;
 
 /** The kind of the stored documents. */

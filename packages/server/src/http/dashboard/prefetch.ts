@@ -11,7 +11,7 @@ export function isPrefetch(headers: IncomingHttpHeaders): boolean {
   );
 }
 
-/** With an error status: browsers discard it and fetch the page again for the visit. */
+/** Declines a prefetch with an error status: browsers discard the response and fetch the page again for the visit. */
 export function declinePrefetch({ outgoing }: Exchange): void {
   outgoing.writeHead(503, { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' });
   outgoing.end('The sign-in page is not fetched ahead: its link works once.\n');

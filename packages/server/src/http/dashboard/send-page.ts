@@ -48,8 +48,8 @@ function toButtons({ incoming: { url = '/' } }: Exchange, { signOn }: Dashboard)
 }
 
 /**
- * Allows only files of this server, and HTML from text only through the sanitizer: the pages show what agents write, and
- * agents repeat what they read on the web.
+ * Allows only files of this server, and HTML from text only through the sanitizer: the pages show the output of agents, and
+ * agents repeat content from the web.
  */
 const POLICY = [
   "default-src 'none'",
@@ -71,7 +71,7 @@ function headersOf({ type, isHashed }: WebFile): Record<string, string> {
     'content-type': type,
     'content-security-policy': POLICY,
     'x-content-type-options': 'nosniff',
-    // Not `no-referrer`: browsers would then send `Origin: null` with our own forms.
+    // Not `no-referrer`: browsers would then send `Origin: null` with the forms of this page.
     'referrer-policy': 'same-origin',
     'cross-origin-opener-policy': 'same-origin',
     'cross-origin-resource-policy': 'same-origin',

@@ -8,10 +8,10 @@ import { type AnyRoute, defineRoute } from '../routing/route.ts';
 import { toFleetPerson } from './person-schema.ts';
 import { fleetSettings } from './settings-schema.ts';
 
-/** What the settings are read from. */
+/** The sources of the settings. */
 export interface SettingsRouteOptions {
   readonly node: { readonly id: string | null; readonly count: () => number };
-  /** Undefined for an open server, which has no keys. */
+  /** The API keys; undefined for an open server. */
   readonly keys: Pick<KeyStore, 'list' | 'lastUses'> | undefined;
   readonly modelEndpoint: string | null;
   readonly findMachine: () => Promise<FleetMachine>;
@@ -20,7 +20,7 @@ export interface SettingsRouteOptions {
   readonly keepDeltas: FleetSettings['retention']['deltas'];
 }
 
-/** `/v1/fleet/settings`: the key and workspace of the caller, and what the operator of the server has configured. */
+/** `/v1/fleet/settings`: the key and workspace of the caller, and the configuration of the server. */
 export function createSettingsRoute(options: SettingsRouteOptions): AnyRoute {
   const { node, keys, modelEndpoint, findMachine, listWebhooks, webhookEventMs, keepDeltas } = options;
   return defineRoute({

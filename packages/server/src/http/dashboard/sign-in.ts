@@ -7,8 +7,8 @@ import type { Dashboard } from './dashboard.ts';
 import type { NewVisitor } from './web-sessions.ts';
 
 /**
- * Sets the cookie with a page that redirects on its own. After an HTTP redirect the request would still count as one of
- * the site with the link, and browsers would not send the new cookie. False, and nothing is sent, if the visitor's key or the login
+ * Sets the cookie with a page whose script redirects. After an HTTP redirect the request would still count as a request of
+ * the site with the link, and browsers would not send the new cookie. Returns false and sends nothing if the visitor's key or the login
  * that the link was made with has ended.
  */
 export async function signIn(

@@ -18,7 +18,7 @@ import type { StoredLogin } from './logins.ts';
 import { redirect, signIn, toTarget } from './sign-in.ts';
 
 /**
- * Signing in at an OpenID provider: `GET /login/oidc/{id}` leads to it, the browser comes back to `…/callback`, and the provider itself
+ * Signing in at an OpenID provider: `GET /login/oidc/{id}` redirects to it, the browser returns to `…/callback`, and the provider
  * ends logins at `POST …/backchannel`.
  */
 export function signOnEndpoints(dashboard: Dashboard): readonly Endpoint[] {
@@ -60,7 +60,7 @@ export function signOnEndpoints(dashboard: Dashboard): readonly Endpoint[] {
   function readFlow(exchange: Exchange, { config }: SignOnProvider, query: URLSearchParams): SignInFlow | undefined {
     const cookie = readFlowCookie(exchange.incoming.headers);
     const flow = cookie === undefined ? undefined : signOn!.flows.read(cookie, query.get('state'));
-    // Each provider has a callback of its own: what one of them sends is never taken for the answer of another.
+    // Each provider has a callback of its own, so that a response is never attributed to another provider.
     return flow?.issuerId === config.id ? flow : undefined;
   }
 
@@ -113,7 +113,7 @@ export function signOnEndpoints(dashboard: Dashboard): readonly Endpoint[] {
     redirect(exchange, `../../../login?problem=${problem}`);
   }
 
-  /** The logins that the provider names, in every workspace that its people can be in. */
+  /** Ends the logins that the provider names, in every workspace that its people can be in. */
   async function endByProvider(exchange: Exchange, params: Readonly<Record<string, string>>): Promise<void> {
     const provider = findProvider(signOn!, params);
     exchange.acceptBody();
@@ -140,7 +140,7 @@ export function signOnEndpoints(dashboard: Dashboard): readonly Endpoint[] {
   }
 }
 
-/** Where a browser that has signed out goes next, to sign out of its provider as well. */
+/** The URL at the provider to which a signed-out browser is redirected, to sign out there as well. */
 export async function findProviderLogout(
   { signOn, onProblem }: Pick<Dashboard, 'signOn' | 'onProblem'>,
   { person, idToken }: StoredLogin,
@@ -149,13 +149,13 @@ export async function findProviderLogout(
   try {
     return await signOn.endSessionUrl(person, idToken);
   } catch (error) {
-    // The login has ended here; the provider is not reachable.
+    // The login has ended on this server; the provider is not reachable.
     onProblem(error);
     return undefined;
   }
 }
 
-/** What the sign-in page says after a sign-in at a provider has failed. */
+/** The message of the sign-in page after a failed sign-in at a provider. */
 export function toSignOnProblem(name: string | null): { readonly status: number; readonly problem?: string } {
   const problem = name !== null && Object.hasOwn(PROBLEMS, name) ? PROBLEMS[name as keyof typeof PROBLEMS] : undefined;
   return problem === undefined ? { status: 200 } : { status: 403, problem };
@@ -185,7 +185,7 @@ function createStrangerLog({ auditLog, clock }: Dashboard) {
   };
 }
 
-/** A refused person has no workspace; the entry is in that of the first grant. */
+/** The workspace of the audit entry: a rejected person has none, so the workspace of the first grant is used. */
 function toAuditWorkspace({ config }: SignOnProvider): string {
   return config.grants[0]!.workspace;
 }
@@ -201,7 +201,7 @@ function queryOf({ incoming: { url = '/' } }: Exchange): URLSearchParams {
   return new URL(url, 'http://here').searchParams;
 }
 
-/** The reason in the words of the library, which names the claim that is wrong and not its value. */
+/** The error message of the library, which names the invalid claim but not its value. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code, cause } = error as Error & { code?: string };

@@ -16,7 +16,7 @@ export interface WebFile {
   readonly isHashed: boolean;
 }
 
-/** By path, `/index.html` for example. */
+/** The built files by path, such as `/index.html`. */
 export type WebFiles = ReadonlyMap<string, WebFile>;
 
 /** Reads all files below a directory into memory: they are few, and no path of a client reaches the file system. */

@@ -16,7 +16,7 @@ import type { Logins, StoredLogin } from './logins.ts';
  * restarts, until it expires, its key is revoked or the browser signs out.
  */
 export interface WebSessions extends Credentials {
-  /** Undefined if the key of the visitor, or a login that its link was made with, has ended. */
+  /** Signs a browser in. Undefined if the key of the visitor, or a login that its link was made with, has ended. */
   issue(visitor: NewVisitor, from?: VisitedFrom, audit?: Auditor): Promise<IssuedSession | undefined>;
   /** Signs the browser out on every node. Undefined if the cookie is not valid. */
   end(token: string, auditorOf?: (credential: Credential) => Auditor): Promise<StoredLogin | undefined>;
@@ -28,20 +28,20 @@ export interface IssuedSession {
   readonly expiresAt: number;
 }
 
-/** A visitor, and what is known of a person who comes from an OpenID provider. */
+/** A visitor, with the data of a person who signed in at an OpenID provider. */
 export interface NewVisitor extends Visitor {
   readonly sessionMs?: number | undefined;
   readonly idToken?: string | undefined;
   readonly providerSession?: string | undefined;
 }
 
-/** Where a browser was signed in, for the list of logins. */
+/** The client of a sign-in, for the list of logins. */
 export interface VisitedFrom {
   readonly address?: string | undefined;
   readonly userAgent?: string | undefined;
 }
 
-/** What cookies are signed and checked with. */
+/** The key, clock and stores for signing and checking cookies. */
 export interface WebSessionsOptions {
   readonly signingKey: Uint8Array;
   readonly clock: Clock;
@@ -49,7 +49,7 @@ export interface WebSessionsOptions {
   readonly logins: Logins;
 }
 
-/** Creates the sessions; a cookie whose key or login is gone is refused. */
+/** Creates the sessions; a cookie whose key or login has ended is rejected. */
 export function createWebSessions({ signingKey, clock, keys, logins }: WebSessionsOptions): WebSessions {
   return {
     issue: async ({ sessionMs = httpLimits.webSessionMs, ...visitor }, from = {}, audit) => {
@@ -105,14 +105,14 @@ export function createWebSessions({ signingKey, clock, keys, logins }: WebSessio
   }
 }
 
-/** The rights of the key, as far as the login has them. */
+/** The credential of a login: the rights of the key, limited by the login. */
 function toCredential(key: ApiCredential, login: StoredLogin): ApiCredential {
   const { scopes } = login;
   if (scopes === undefined) return { ...key, login: toLogin(login) };
   return { ...key, login: toLogin(login), scopes: sharedScopes(key.scopes ?? SCOPES, scopes) };
 }
 
-/** A person has what the provider's groups gave at the sign-in, until the login expires. */
+/** The credential of a person: the grants of the provider's groups at the sign-in, until the login expires. */
 function toPersonCredential(person: Person, login: StoredLogin): ApiCredential {
   const { workspaceId, scopes = [], expiresAt } = login;
   const [id, name] = [toPersonId(person), toPersonName(person)];
@@ -123,5 +123,5 @@ function toLogin({ id, role, madeWith }: StoredLogin): LoginOfCredential {
   return { id, ...(role && { role }), ...(madeWith && { madeWith }) };
 }
 
-/** Workspace, key, expiry, login. Cookies of older versions have no login and are refused. */
+/** Workspace, key, expiry, login. Cookies of older versions have no login and are rejected. */
 type Fields = [string, string, number, string | undefined];

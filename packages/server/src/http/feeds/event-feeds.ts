@@ -15,7 +15,7 @@ import { createEventEncoder, encodeWireEvent } from '../streams/sse/event-encode
 import type { EventStream } from '../streams/sse/event-stream.ts';
 import { headOf } from './head-of.ts';
 
-/** What event streams are fed from. */
+/** The sources of event streams. */
 export interface EventFeedsOptions {
   readonly store: Store;
   readonly log: SessionLog;
@@ -29,11 +29,11 @@ export interface EventFeedsOptions {
 export interface FeedRequest {
   readonly session: SessionRecord;
   readonly place: Place;
-  /** The session has terminated: no more events follow. */
+  /** Whether the session has terminated, so that no more events follow. */
   readonly isOver: boolean;
   readonly previews: readonly DeltaType[];
   readonly headers: IncomingHttpHeaders;
-  /** The position in the log of the first send that no stream has shown yet. */
+  /** The position in the log of the first send whose events no stream has sent yet. */
   readonly caughtUp: number | undefined;
   readonly openStream: () => EventStream;
   readonly fail: (error: unknown) => void;
@@ -51,7 +51,7 @@ export function createEventFeeds({ store, log, catchUp, clock, ids, onError }: E
   return {
     open: async (request) => {
       const { session, openStream } = request;
-      // Read before the headers are sent: every event after that is delivered.
+      // The head is read before the headers are sent: every later event is delivered.
       const head = await headOf(store, session.id);
       const after = (await findLastSeen(request)) ?? request.caughtUp ?? head;
       const stream = openStream();
@@ -80,12 +80,12 @@ export function createEventFeeds({ store, log, catchUp, clock, ids, onError }: E
         if (restSeq !== null && !signal.aborted) await noteSeen(session.id, restSeq);
       }
     } finally {
-      // Also if another step than reading the log has failed.
+      // Also needed if a step other than reading the log has failed.
       await watched.return('ended');
     }
   }
 
-  /** Only affects where a stream begins that is opened within seconds, so an outage of the database does not end this one. */
+  /** Only affects the start of a stream that is opened within seconds, so an outage of the database does not end this stream. */
   async function noteSeen(sessionId: string, seq: number): Promise<void> {
     try {
       await catchUp.seen(sessionId, seq);

@@ -19,7 +19,7 @@ import type { RouteRequest } from '../routing/route.ts';
 import type { EventStream } from '../streams/sse/event-stream.ts';
 import { headOf } from './head-of.ts';
 
-/** What fleet streams are fed from. */
+/** The sources of fleet streams. */
 export interface FleetFeedsOptions {
   readonly store: Store;
   readonly log: SessionLog;
@@ -30,23 +30,23 @@ export interface FleetFeedsOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** How a reader wants a fleet stream, and where it is written. */
+/** The options of a reader for a fleet stream, and the response that the stream is written to. */
 export interface FeedRequest {
   readonly query: Omit<FleetQuery, 'after'> & { readonly after?: string };
   readonly headers: IncomingHttpHeaders;
   readonly openStream: RouteRequest['openStream'];
 }
 
-/** A fleet stream of one session. */
+/** A request for the fleet stream of one session. */
 export interface SessionFeedRequest extends FeedRequest {
   readonly sessionId: string;
-  /** Only this run. */
+  /** Limits the stream to this run. */
   readonly run?: WatchedRun;
 }
 
 /** Limits a stream to one run of its session. */
 export interface WatchedRun {
-  /** Null: the next run that begins. */
+  /** The id of the run; null: the next run that begins. */
   readonly id: string | null;
   /** The `seq` of the frame before the first one of the run. */
   readonly before: number;
@@ -57,7 +57,7 @@ export interface WatchedRun {
 /** Fleet streams, fed from the log. The client that started a run reads it like every other client. */
 export interface FleetFeeds {
   open(request: SessionFeedRequest): Promise<EventStream>;
-  /** All sessions of a workspace. */
+  /** Opens a stream of all sessions of a workspace. */
   openAll(request: FeedRequest & { readonly workspaceId: string }): EventStream;
 }
 
@@ -134,14 +134,14 @@ export function createFleetFeeds(options: FleetFeedsOptions): FleetFeeds {
   }
 }
 
-/** Sends the events of one frame. True after the last event of the watched run. */
+/** Sends the events of one frame. Returns true after the last event of the watched run. */
 async function give(
   events: readonly EncodedEvent[],
   stream: EventStream,
   run: WatchedRun | undefined,
 ): Promise<boolean> {
   for (const { bytes, type, requestId, seq } of events) {
-    // The reader has received the last event already.
+    // The reader has already received the last event of the run.
     if (run !== undefined && run.last !== null && seq > run.last) return true;
     const hasRoom = stream.send(bytes);
     if (type === 'done' && run !== undefined && (run.id ?? requestId) === requestId) return true;

@@ -6,7 +6,7 @@ import { startServer } from '../../server.ts';
 
 const [dataDirectory = ''] = process.argv.slice(2);
 const say = (line: object) => console.log(JSON.stringify(line));
-// Loading all modules takes more descriptors than some tests allow.
+// Loading all modules needs more descriptors than some tests allow.
 say({ isLoaded: true });
 await once(process.stdin, 'data');
 process.stdin.destroy();

@@ -15,7 +15,7 @@ export interface LimitedProcess {
   readonly key: string;
   readonly client: Anthropic;
   readonly directory: string;
-  /** Lines that it has printed after its address. */
+  /** Lines that the process has printed after its address. */
   readonly reports: readonly string[];
   isAlive(): boolean;
   descriptors(): number;
@@ -27,7 +27,7 @@ export interface LimitedProcess {
 /** Starts the server with this descriptor limit. */
 export async function startLimitedProcess(descriptorsMax: number): Promise<LimitedProcess> {
   const directory = mkdtempSync(join(tmpdir(), 'fleetloom-limited-'));
-  // Within the repository, because what is not bundled is found from there.
+  // Within the repository, so that modules that are not bundled are found.
   const code = join(repositoryRoot, '.cache', `limited-${process.pid}-${directory.slice(-6)}`);
   await buildProgram(code, { host: fileURLToPath(new URL('./limited-host.suite.ts', import.meta.url)) });
   const child = spawn(process.execPath, [join(code, 'host.mjs'), directory], { stdio: ['pipe', 'pipe', 'inherit'] });

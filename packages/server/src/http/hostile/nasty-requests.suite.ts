@@ -60,7 +60,7 @@ export interface NastyRequestOptions {
 /** Mutable: ids made by a request are used by the requests after it. */
 export type KnownIds = Record<string, string[]>;
 
-/** Remembers the ids in an answer, the newest few of each kind, and forgets deleted ones. */
+/** Remembers the newest ids of each kind in a response, and forgets deleted ones. */
 export function learnIds(known: KnownIds, { method, target }: RawRequest, { status, text }: RawAnswer): void {
   if (status !== 200) return;
   if (method === 'DELETE') {
@@ -71,7 +71,7 @@ export function learnIds(known: KnownIds, { method, target }: RawRequest, { stat
   for (const [id, prefix] of text
     .slice(0, 100_000)
     .matchAll(/\b(agent|env|sesn|file|sthr|work|sesrsc|req|key|vlt|vcrd|vflow)_\w{16,}/g)) {
-    // Only keys that these requests have made: without its own key a run would prove nothing from then on.
+    // Only keys that these requests have created: if a run revoked its own key, all later requests would be rejected.
     if (prefix === 'key' && !(method === 'POST' && /\/keys(?:\?|$)/.test(target))) continue;
     const ids = (known[PARAMETERS[prefix as keyof typeof PARAMETERS]] ??= []);
     if (ids.includes(id)) continue;
@@ -157,7 +157,7 @@ export function createNastyRequests({ document, random, key, known }: NastyReque
 
   function toQueryValue(name: string): string {
     if (name === 'limit' && chance(0.5)) return String(1 + random.below(20));
-    // Work never arrives here, so the poll must be short.
+    // No work is queued in this test, so the poll must be short.
     if (name === 'block_ms' && chance(0.7)) return '1';
     if ((known[name]?.length ?? 0) > 0 && chance(0.6)) return random.pick(known[name]!);
     return encode(random.pick(nastyTexts));

@@ -66,7 +66,7 @@ export const nastyTexts: readonly string[] = [
   'file_out_x_000000000000000000000000',
 ];
 
-/** As JSON text, because some of it has no JavaScript value. */
+/** Values as JSON text, because some of them have no JavaScript value. */
 export const nastyJson: readonly string[] = [
   'null',
   'true',
@@ -106,7 +106,7 @@ function nested(levels: number): string {
   return '['.repeat(levels) + ']'.repeat(levels);
 }
 
-/** Not JSON, or not in UTF-8. */
+/** Bodies that are not JSON, or not in UTF-8. */
 export const brokenBodies: readonly (string | Uint8Array)[] = [
   '{',
   '{"a":1,}',

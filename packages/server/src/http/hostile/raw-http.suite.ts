@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-// Raw HTTP: the clients of Node refuse to send most malformed requests.
+// Raw HTTP: the clients of Node reject most malformed requests.
 
 export interface RawAnswer {
   readonly status: number;
@@ -12,7 +12,7 @@ export interface RawAnswer {
 
 export interface RawRequest {
   readonly method: string;
-  /** Sent as it is, one byte for each character. */
+  /** The request target, sent unchanged, one byte for each character. */
   readonly target: string;
   readonly headers?: readonly (readonly [name: string, value: string])[];
   readonly body?: Uint8Array | string | undefined;
@@ -36,7 +36,7 @@ export async function sendRaw(port: number, request: RawRequest, timeoutMs = 20_
   return answer;
 }
 
-/** Writes bytes and gives every answer until the server closes, an event stream begins, or the time is over. */
+/** Writes bytes and returns all responses until the server closes, an event stream begins, or the time is over. */
 export async function exchangeBytes(
   port: number,
   bytes: Uint8Array | string,
@@ -69,7 +69,7 @@ export async function openRaw(port: number, localAddress?: string): Promise<Sock
   return socket;
 }
 
-/** Until the connection is closed, also by an error. */
+/** Resolves when the connection is closed, also by an error. */
 export async function untilClosed(socket: Socket): Promise<void> {
   if (!socket.destroyed) await new Promise<void>((resolve) => socket.once('close', () => resolve()));
 }

@@ -21,54 +21,54 @@ export interface RepeatableRequest {
   readonly path: string;
   readonly body: Uint8Array;
   readonly idempotencyKey: string | undefined;
-  /** How often the client has tried before, as far as it says so. */
+  /** How often the client has tried before, as its headers report it. */
   readonly retryCount: number;
 }
 
 /** Applies a request once, although its client may send it several times. */
 export interface Replays {
-  /** The stored answer if the request repeats an earlier one; otherwise the result of `execute`, which is stored. Errors are not. */
+  /** Returns the stored response if the request repeats an earlier one; otherwise stores the result of `execute`, unless it fails. */
   run(request: RepeatableRequest, execute: (memory: ReplayMemory) => Promise<Answer>): Promise<Answer>;
 }
 
 /**
  * For handlers that write to the store: they put the key into the same transaction, so that a crash between the write and
- * the storing of its answer cannot apply the request twice.
+ * the storing of its response cannot apply the request twice.
  */
 export interface ReplayMemory {
   /** The key to put. After this call the server does not put one on its own. */
   toKey(body: object): NewKey;
 }
 
-/** Where answers are stored, and for how many nodes. */
+/** The storage of responses. */
 export interface ReplaysOptions {
   readonly keys: Store['keys'];
   readonly clock?: Clock | undefined;
-  /** Receives the error if an answer could not be stored. The client gets the answer anyway. */
+  /** Receives the error if a response could not be stored. The client gets the response nevertheless. */
   readonly onError: (error: unknown) => void;
   /** With several nodes: one node at a time applies a request with a given `Idempotency-Key`. */
   readonly claims?: Claims | undefined;
 }
 
 /**
- * Applies repeated requests once. With an `Idempotency-Key` the key decides. Official clients send none, but say when they
- * repeat: then the same body from the same credential to the same path, applied shortly before, is taken for the
+ * Applies repeated requests once. With an `Idempotency-Key` the key decides. Official clients do not send one, but mark
+ * retries: then the same body from the same credential to the same path, applied shortly before, is treated as the
  * request that is repeated.
  */
 export function createReplays({ keys, clock = systemClock, onError, claims }: ReplaysOptions): Replays {
-  /** Requests under way. An impatient client repeats a request before the first response is there. */
+  /** Requests in progress. A client may repeat a request before it has the first response. */
   const underWay = new Map<string, { fingerprint: string; secret: string; work: Promise<Answer> }>();
 
   return {
     run: async (request, execute) => {
       const { body } = request;
-      // Not awaited if it is short: all requests of one turn of the event loop would pass before the first is registered.
+      // A short body is digested without an await: all requests of one turn of the event loop would pass before the first is registered.
       const content = body.length <= PIECE_BYTES ? digest(body) : await inSlices(digestLong(body));
       const entry = toEntry(request, content);
       const first = entry.mayBeRepeated ? underWay.get(entry.key) : undefined;
       // If the first request fails, this one is applied.
       const answer = await first?.work.catch(() => undefined);
-      // Logins of one key have different rights: the answer for one of them may be a login link of its own.
+      // Logins of one key have different rights: the response to one of them may be a login link with its rights.
       const isOwn = first?.secret === request.secret;
       if (answer !== undefined && isOwn) return toReplay(entry, first.fingerprint, answer);
       const carryOut = () => lookThenRun(request, entry, execute);
@@ -122,7 +122,7 @@ export function createReplays({ keys, clock = systemClock, onError, claims }: Re
 
   async function find({ credential }: RepeatableRequest, entry: Entry): Promise<KeptAnswer | undefined> {
     const record = await keys.get(credential.workspaceId, entry.key);
-    // The cast: `toNewKey` wrote it.
+    // The cast: `toNewKey` wrote this record.
     return record?.result as unknown as KeptAnswer | undefined;
   }
 
@@ -149,7 +149,7 @@ export function createReplays({ keys, clock = systemClock, onError, claims }: Re
     const isKept = !isLarge && jsonBytesAtLeast(body) <= httpLimits.replayAnswerBytesMax;
     const sealed = isKept ? sealAnswer(body, sealingKey()) : null;
     const result: KeptAnswer = { fingerprint, status, sealed, ...again };
-    // A single process knows its requests under way. Of several, one may write long after another has applied a retry.
+    // A single process knows its requests in progress. With several, one may write long after another has applied a retry.
     return { key, expiresAt: at + ttlMs, result, replaces: replaces ?? (isGuess && claims === undefined) };
   }
 }
@@ -166,30 +166,30 @@ interface Entry {
   readonly key: string;
   /** Digest of the request. A request with the same key must have the same fingerprint. */
   readonly fingerprint: string;
-  /** The answer to a large request contains the request, and is not stored. */
+  /** Whether the request is large: its response contains the request, and is not stored. */
   readonly isLarge: boolean;
-  /** Encrypts the stored answer. */
+  /** The key that encrypts the stored response. */
   readonly sealingKey: () => SealingKey;
   readonly ttlMs: number;
   readonly mayBeRepeated: boolean;
-  /** The request has no Idempotency-Key. Equal requests may both be intended, and a retry repeats the newest. */
+  /** Whether the request has no Idempotency-Key: equal requests may both be intended, and a retry repeats the newest. */
   readonly isGuess: boolean;
-  /** Whether the answer replaces an earlier one of the same key, if that is decided already. */
+  /** Whether the response replaces an earlier one of the same key, if that is decided already. */
   readonly replaces?: boolean;
 }
 
 interface KeptAnswer {
   readonly fingerprint: string;
   readonly status: number;
-  /** Null: the response was too large to be kept, so a repeated request only gets an error that it was applied. */
+  /** The encrypted response. Null: it was too large to be kept, so a repeated request only gets an error that it was applied. */
   readonly sealed: string | null;
-  /** Unencrypted, as older versions stored it. Expires within a day. */
+  /** The unencrypted response, as older versions stored it. Expires within a day. */
   readonly body?: object | null;
-  /** When the request was applied, if it repeated a request that left no trace. */
+  /** When the request was applied, if it was a retry of a request that was not recorded. */
   readonly repeated_at?: number;
 }
 
-/** Undefined: the answer belongs to another caller with the same server key that sent an equal request. */
+/** Opens a stored response; undefined if it belongs to another caller with the same server key that sent an equal request. */
 function openKept(entry: Entry, { fingerprint, status, sealed, body }: KeptAnswer): Answer | undefined {
   if (sealed === null && fingerprint === entry.fingerprint) {
     throw requestError(
@@ -217,7 +217,7 @@ function reused(): Error {
 function toEntry(request: RepeatableRequest, content: string): Entry {
   const { credential, secret, method, path, body, idempotencyKey, retryCount } = request;
   const fingerprint = digest(credential.id, method, path, content);
-  // Not the fingerprint, which is stored beside the answer.
+  // Not derived from the fingerprint, which is stored beside the response.
   const sealingKey = () => toSealingKey(secret, digest('answer', method, path, idempotencyKey ?? '', content));
   const common = { fingerprint, sealingKey, isLarge: body.length > httpLimits.replayBytesMax };
   if (idempotencyKey === undefined) {
@@ -232,7 +232,7 @@ function toEntry(request: RepeatableRequest, content: string): Entry {
   return { ...common, key, ttlMs: httpLimits.idempotencyMs, mayBeRepeated: true, isGuess: false };
 }
 
-/** Each part is preceded by its length, so that two different requests do not give the same digest. */
+/** Digests the parts, each preceded by its length, so that different requests do not have the same digest. */
 function digest(...parts: readonly (string | Uint8Array)[]): string {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(`${part.length}:`).update(part);
@@ -249,5 +249,5 @@ function* digestLong(part: Uint8Array): Generator<void, string> {
   return hash.digest('base64url');
 }
 
-/** Hashed in about 1 ms. */
+/** Bytes that are hashed in about 1 ms. */
 const PIECE_BYTES = 512 * 1024;

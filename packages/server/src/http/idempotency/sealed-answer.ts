@@ -1,9 +1,9 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
 /**
- * Encrypts the stored answer of a request, so that only a repetition of that request can read it: answers contain secrets that
- * are shown once, and content of sessions that may be deleted before the answer expires. The key is derived from what only
- * the caller has, its credential and the request, and is not stored.
+ * Encrypts the stored response of a request, so that only a retry of that request can read it: responses contain secrets that
+ * are shown once, and content of sessions that may be deleted before the response expires. The key is derived from values that only
+ * the caller has, the credential and the request, and is not stored.
  */
 export type SealingKey = Uint8Array;
 
@@ -12,7 +12,7 @@ export function toSealingKey(credentialSecret: string, requestDigest: string): S
   return new Uint8Array(hkdfSync('sha256', credentialSecret, requestDigest, 'fleetloom kept answer', KEY_BYTES));
 }
 
-/** Encrypts an answer as text. */
+/** Encrypts a response as text. */
 export function sealAnswer(body: object | null, key: SealingKey): string {
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key, iv);
@@ -20,7 +20,7 @@ export function sealAnswer(body: object | null, key: SealingKey): string {
   return Buffer.concat([iv, text, cipher.final(), cipher.getAuthTag()]).toString('base64');
 }
 
-/** Decrypts an answer. Undefined if it was sealed with another key. */
+/** Decrypts a response. Undefined if it was encrypted with another key. */
 export function openAnswer(sealed: string, key: SealingKey): { readonly body: object | null } | undefined {
   const bytes = Buffer.from(sealed, 'base64');
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, IV_BYTES));

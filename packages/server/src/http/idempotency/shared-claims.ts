@@ -7,7 +7,7 @@ import { requestError } from '../../base/request-error.ts';
 
 /** Lets one node at a time run work of a given name: a client that timed out may repeat its request on another node. */
 export interface Claims {
-  /** The result of `find` if another node has finished the work in the meantime; otherwise that of `work`. */
+  /** Returns the result of `find` if another node has finished the work in the meantime; otherwise the result of `work`. */
   run<Result>(name: string, find: () => Promise<Result | undefined>, work: () => Promise<Result>): Promise<Result>;
 }
 
@@ -40,7 +40,7 @@ export function createSharedClaims(store: Pick<Store, 'documents' | 'now'>, sche
     },
   };
 
-  /** Undefined: another node has the claim. */
+  /** Acquires a claim; undefined if another node has it. */
   async function take(name: string): Promise<DocumentRecord | undefined> {
     const known = await documents.get(CLAIM, name);
     if (known !== undefined && (await store.now()) - known.updatedAt <= httpLimits.claimLeaseMs) return undefined;

@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { isSameDigest } from '../../keys/secret.ts';
 import { requestError } from '../../base/request-error.ts';
 
-/** What a cursor belongs to: the workspace, the list, its filters and its order. */
+/** The scope of a cursor: the workspace, the list, its filters and its order. */
 export interface PageScope {
   readonly workspaceId: string;
   readonly route: string;
@@ -12,16 +12,16 @@ export interface PageScope {
 
 /**
  * Signs the cursors of lists. A cursor that is damaged, invented, or from another list, order or filter would silently return
- * another part of the list, so it is refused.
+ * another part of the list, so it is rejected.
  */
 export interface PageSeals {
   /** The cursor inside a page that a client has sent. Throws if the signature does not match. */
   open(scope: PageScope, page: string): string;
-  /** The answer of a list with its cursors signed. */
+  /** Returns the response of a list with its cursors signed. */
   seal<Answer extends object>(scope: PageScope, answer: Answer): Answer;
 }
 
-/** With a stored key, cursors hold across restarts and on every node; without one, for this process. */
+/** Creates page seals. With a stored key, cursors are valid across restarts and on every node; without one, in this process. */
 export function createPageSeals(signingKey: Uint8Array = randomBytes(32)): PageSeals {
   return {
     open: (scope, page) => {
@@ -56,7 +56,7 @@ export function createPageSeals(signingKey: Uint8Array = randomBytes(32)): PageS
 
 const SEAL_BYTES = 16;
 
-/** Without `page` and `limit`, which differ from page to page. */
+/** The scope as text, without `page` and `limit`, which differ from page to page. */
 function toText({ workspaceId, route, params, query }: PageScope): string {
   const { page: _, limit: __, ...rest } = query;
   return JSON.stringify([workspaceId, route, toSorted(params), toSorted(rest)]);

@@ -56,7 +56,7 @@ function describe(issue: Issue): Fault {
   }
 }
 
-/** Checks of ours state what to do: `.refine(check, { error: 'has no servers', params: { advice: 'add one' } })`. */
+/** The advice of a check in this repository: `.refine(check, { error: 'has no servers', params: { advice: 'add one' } })`. */
 function adviceOf(issue: Issue): string {
   const advice: unknown = issue.code === 'custom' ? issue.params?.['advice'] : undefined;
   return typeof advice === 'string' ? advice : 'correct it';
@@ -80,7 +80,7 @@ function describeUnion(issue: Extract<Issue, { code: 'invalid_union' }>): Fault 
     : { path, problem: 'has the wrong type', advice: `send ${advice}` };
 }
 
-/** No alternative has this `type`. */
+/** Describes a value whose `type` no alternative has. */
 function describeDiscriminator(issue: Extract<Issue, { code: 'invalid_union' }>): Fault {
   const { path, input } = issue;
   // Zod's type leaves both open, since unions without a discriminator have neither.

@@ -4,7 +4,7 @@ import { requestError } from '../../base/request-error.ts';
 
 /** One body while it is read and used. */
 export interface HeldBody {
-  /** Called before reading: returns an error if memory has no room for a body of this length. */
+  /** Called before reading. Returns an error if there is not enough memory for a body of this length. */
   admit(bytes: number): Error | undefined;
   /** Counts received bytes. Returns an error if all bodies together exceed their limit. */
   add(bytes: number): Error | undefined;

@@ -11,15 +11,15 @@ import { requestError } from '../../base/request-error.ts';
 import { ClientGone } from './client-gone.ts';
 import { type HeldBody, holdBody } from './held-bodies.ts';
 
-/** How the body is counted and measured while it arrives. */
+/** How a body is counted and checked while it arrives. */
 export interface ReadBodyOptions {
   /** Counts the bytes of the body for a key. The caller releases it. */
   readonly held?: HeldBody | undefined;
-  /** Values and depth are counted while the body arrives: a body that would take long to parse is refused. */
+  /** Whether values and depth are counted while the body arrives: a body that would take long to parse is rejected. */
   readonly isJson?: boolean | undefined;
 }
 
-/** Reads a body. One that is too large is refused as soon as that is known, without reading the rest. */
+/** Reads a body. One that is too large is rejected as soon as that is known, without reading the rest. */
 export async function readBody(
   request: IncomingMessage,
   bytesMax: number = baseLimits.bodyBytesMax,
@@ -40,10 +40,10 @@ export async function readBody(
       if (problem !== undefined) finish(() => reject(problem));
     };
     const onEnd = () => finish(() => resolve(collector.bytes()));
-    // The client is gone, but the caller that waits for the body must continue.
+    // The client has left, but the caller that waits for the body must continue.
     const onGone = () => finish(() => reject(new ClientGone()));
-    // Not paused in between: Node would parse what has arrived nevertheless, and keep up to 27,000 chunks of one byte, each with
-    // a buffer of its own. In one iteration of the event loop it emits what it has read, which are some 20,000 of them.
+    // Not paused in between: Node would nevertheless parse the received bytes, and keep up to 27,000 chunks of one byte, each with
+    // a buffer of its own. In one iteration of the event loop it emits all chunks that it has read, which are some 20,000.
     request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
 
     function finish(settle: () => void): void {
@@ -64,7 +64,7 @@ function findProblem(gauge: JsonGauge | undefined, chunk: Uint8Array): Error | u
   return gauge.values > bodyValuesMax ? tooComplex(`the body has more than ${bodyValuesMax} values`) : undefined;
 }
 
-/** Refused before it is parsed: parsing and checking it would block the event loop. */
+/** The error for a body that is rejected before it is parsed: parsing and checking it would block the event loop. */
 function tooComplex(problem: string): Error {
   return requestError('invalid_request', problem, {
     advice: 'send less at a time, or send the data as text or as a file',
@@ -89,12 +89,12 @@ async function parse(body: Uint8Array): Promise<unknown> {
     return JSON.parse(text);
   } catch (cause) {
     const problem = cause instanceof SyntaxError ? 'the body is not JSON' : 'the body is not UTF-8';
-    // The message of Node is left out: it differs between versions and repeats the body.
+    // Without the message of Node, which differs between versions and repeats the body.
     throw requestError('invalid_json', problem, { cause });
   }
 }
 
-/** Assigning a field of this name to an object changes its prototype instead, so the field would be lost silently. */
+/** Rejects fields named `__proto__`: assigning one changes the prototype of the object, so the field would be lost silently. */
 async function checkNames(body: Buffer, value: unknown): Promise<void> {
   for (let level = (await isSuspect(body)) ? [value] : []; level.length > 0; ) {
     const objects = level.filter((each): each is object => typeof each === 'object' && each !== null);
@@ -105,7 +105,7 @@ async function checkNames(body: Buffer, value: unknown): Promise<void> {
   }
 }
 
-/** Searches the bytes first: a search through the parsed values of a long body takes longer. */
+/** Searches the bytes for suspect names: a search through the parsed values of a long body takes longer. */
 async function isSuspect(body: Buffer): Promise<boolean> {
   return body.length <= PIECE_BYTES ? SPELLINGS.some((each) => body.includes(each)) : await inSlices(search(body));
 }

@@ -17,14 +17,14 @@ export interface FormPart {
 }
 
 /**
- * The parts of a `multipart/form-data` body while they arrive. The next part is parsed when the content of the one before
+ * Yields the parts of a `multipart/form-data` body while they arrive. The next part is parsed when the content of the one before
  * has been read.
  */
 export async function* readMultipart(request: IncomingMessage): AsyncGenerator<FormPart, void> {
   const encoding = request.headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') throw requestError('unsupported_encoding', `the body is encoded with ${encoding}`);
   const form = new Form(boundaryOf(request));
-  // Begins to listen before the first byte is parsed.
+  // The listeners must be added before the first byte is parsed.
   const parts = on(form, 'part', { close: ['end'] }) as AsyncIterableIterator<[FormPart, Readable]>;
   inBackground(feed(form, request), (error) => form.fail(error));
   try {
@@ -51,7 +51,7 @@ class Form extends EventEmitter {
     super();
     // Errors after the reader has left are ignored.
     this.on('error', () => {});
-    // The parser cuts longer headers without an error; `toPart` finds that they are too long.
+    // The parser truncates longer headers without an error; `toPart` detects that they are too long.
     this.#parser = new Dicer({ boundary, maxHeaderSize: 2 * httpLimits.uploadHeaderBytesMax } as Dicer.Config);
     this.#parser.on('preamble', (stream: Readable) => this.#skipPreamble(stream));
     this.#parser.on('part', (stream: Readable) => this.#addPart(stream));
@@ -69,7 +69,7 @@ class Form extends EventEmitter {
     await Promise.race([written, this.#over]);
   }
 
-  /** There are no more bytes. */
+  /** Ends the form: there are no more bytes. */
   finish(): void {
     this.#parser.end();
   }
@@ -138,14 +138,14 @@ class Form extends EventEmitter {
 async function feed(form: Form, request: IncomingMessage): Promise<void> {
   let chunks = 0;
   try {
-    // Leaving early must not end the connection: the answer is sent on it.
+    // Leaving early must not end the connection: the response is sent on it.
     for await (const chunk of request.iterator({ destroyOnReturn: false })) {
       const bytes = chunk as Buffer;
       for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
         await form.write(bytes.subarray(at, at + PIECE_BYTES));
         if (form.isOver) return;
       }
-      // A body in chunks of one byte would otherwise hold up other requests.
+      // A body in chunks of one byte would otherwise delay other requests.
       if (++chunks % CHUNKS_AT_ONCE === 0) await nextTick();
     }
   } catch {
@@ -183,7 +183,7 @@ function readHeader(header: PartHeader): Omit<FormPart, 'content'> {
   return { name, filename: parameterOf(disposition, 'filename'), mimeType: valueOf('content-type') };
 }
 
-/** Quoted as by browsers and Node: only quotes and line breaks are percent-encoded. */
+/** Reads a parameter that is quoted as by browsers and Node: only quotes and line breaks are percent-encoded. */
 function parameterOf(disposition: string, name: keyof typeof PARAMETERS): string | undefined {
   const found = PARAMETERS[name].exec(disposition)?.[1];
   return found?.replaceAll(/\\(.)/g, '$1').replaceAll('%22', '"').replaceAll(/%0D/gi, '\r').replaceAll(/%0A/gi, '\n');

@@ -25,7 +25,7 @@ export function readQuery(schema: QuerySchema, url: string): Record<string, unkn
   return Object.fromEntries([...given].map(([name, values]) => [name, toValue(name, schemaOf(schema, name), values)]));
 }
 
-/** Names come from the caller, and every object inherits some of them, such as `constructor`. */
+/** Only own properties count: names come from the caller, and every object inherits some, such as `constructor`. */
 function schemaOf({ shape }: QuerySchema, name: string): ZodType | undefined {
   return Object.hasOwn(shape, name) ? shape[name] : undefined;
 }

@@ -60,7 +60,7 @@ function toSeconds(text: string): number {
   throw requestError('invalid_request', 'expires_in_seconds: is not a valid number of seconds');
 }
 
-/** A hundred years. */
+/** Seconds of a hundred years. */
 const SECONDS_MAX = 100 * 366 * 24 * 60 * 60;
 
 /** The last segment of the given name: directories of the client are dropped. */

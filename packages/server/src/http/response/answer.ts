@@ -11,7 +11,7 @@ export interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: object | null;
-  /** The body as JSON text, if it was serialised already. */
+  /** The body as JSON text, if it is already serialised. */
   readonly text?: string;
 }
 
@@ -28,7 +28,7 @@ export async function writePage(page: object): Promise<string> {
   return `{"data":[${items.join(',')}]${end === '}' ? '' : ','}${end}`;
 }
 
-/** An answer that is not JSON, such as the content of a file. It owns the content and closes it. */
+/** A response that is not JSON, such as the content of a file. It owns the content and closes it. */
 export class ContentAnswer {
   readonly headers: Readonly<Record<string, string>>;
   readonly content: Readable;
@@ -90,7 +90,7 @@ async function beginReading(content: Readable, response: ServerResponse): Promis
 
 /**
  * Passes on exactly the announced number of bytes, or throws. With fewer the client would wait for the rest, and with more
- * it would read the surplus as the next answer.
+ * it would read the surplus as the next response.
  */
 async function* exactly(bytes: number | undefined, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let count = 0;
@@ -104,12 +104,12 @@ async function* exactly(bytes: number | undefined, chunks: AsyncIterable<Uint8Ar
   }
 }
 
-/** Writes a whole answer. The headers of every response, such as the request id, are set already. */
+/** Writes a whole response. The headers of every response, such as the request id, are set already. */
 export function sendAnswer(response: ServerResponse, answer: Answer): void {
   const { status, headers, body } = answer;
-  // A text and not bytes: Node then sends it together with the headers, which halves the time that it takes.
+  // A string and not bytes: Node then sends it together with the headers, which takes half the time.
   const text = answer.text ?? JSON.stringify(body);
-  // `charset` is left out: JSON is always UTF-8, and the hosted service does not send it.
+  // Without `charset`: JSON is always UTF-8, and the hosted service does not send it.
   const basics = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
   response.writeHead(status, headers === undefined ? basics : { ...basics, ...headers });
   if (response.req.complete || response.shouldKeepAlive) response.end(text);
@@ -117,8 +117,8 @@ export function sendAnswer(response: ServerResponse, answer: Answer): void {
 }
 
 /**
- * Node closes a connection that is not kept as soon as its answer has ended. Closing while the client sends resets the
- * connection, and the client loses the answer. So the rest of the body is read first, for a limited time.
+ * Node closes a connection that is not kept as soon as its response has ended. Closing while the client sends resets the
+ * connection, and the client loses the response. So the rest of the body is read first, for a limited time.
  */
 function endWhenRead(response: ServerResponse, text: string): void {
   response.write(text);

@@ -5,7 +5,7 @@ import { ANY_BYTES, toMediaType } from '../../files/media-type.ts';
 /** Headers for the content of a file, valid for every stored type and name. */
 export function toContentHeaders({ mime_type: type, filename }: FileMetadata): Record<string, string> {
   return {
-    // Checked again: files of older versions have an unchecked type.
+    // The type is checked again: files of older versions have an unchecked type.
     'content-type': toMediaType(type),
     // An uploaded page must not run as a page of this server.
     'content-disposition': `attachment; filename*=UTF-8''${encodeName(filename)}`,

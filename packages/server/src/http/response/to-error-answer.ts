@@ -27,12 +27,12 @@ export function toErrorAnswer(thrown: unknown, requestId: string): ErrorAnswer {
 /** Codes of the store whose cause decides what the caller receives. */
 const storeFailures: ReadonlySet<string> = new Set(['store_failed', 'write_skipped']);
 
-/** An answer in the error envelope. */
+/** A response in the error envelope. */
 export type ErrorAnswer = Answer & { readonly status: ErrorStatus; readonly body: ErrorBody };
 
 interface Meaning {
   readonly status: ErrorStatus;
-  /** Whether the caller may read the message: not if it names files or processes of the server. */
+  /** Whether the caller may read the message, which must then not name files or processes of the server. */
   readonly isPublic: boolean;
 }
 
@@ -51,7 +51,7 @@ const meaningOfKind: Record<ErrorKind, Meaning> = {
 
 /** Codes whose status does not follow from their kind. A new code whose status differs from its kind is added here. */
 const codes: Readonly<Record<string, ErrorStatus>> = {
-  // of the server
+  // Errors of the server.
   missing_key: 401,
   wrong_key: 401,
   credential_ended: 401,
@@ -91,7 +91,7 @@ const codes: Readonly<Record<string, ErrorStatus>> = {
   database_unavailable: 503,
   shutting_down: 503,
   still_under_way: 503,
-  // of stores and services
+  // Errors of stores and services.
   not_found: 404,
   agent_not_found: 404,
   environment_not_found: 404,
@@ -152,11 +152,11 @@ const typeOfStatus = {
 /** A status that an error response can have. */
 export type ErrorStatus = keyof typeof typeOfStatus;
 
-/** When nothing better is known. */
+/** The `retry-after` of errors without their own. */
 const RETRY_AFTER_SECONDS = 1;
 
 function toHeaders(status: ErrorStatus, error: unknown): Record<string, string> {
-  // Clients retry every 409, and none of ours would succeed a second later.
+  // Clients retry every 409, and no 409 of this server would succeed a second later.
   if (status === 409) return { 'x-should-retry': 'false' };
   if (status !== 429 && status !== 503 && status !== 529) return {};
   const seconds = error instanceof RequestError ? error.retryAfterSeconds : undefined;

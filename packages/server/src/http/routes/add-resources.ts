@@ -2,19 +2,19 @@ import type { FileResourceParams, MountedResource, SourceResourceParams } from '
 import type { SessionResources } from '../../files/session-resources.ts';
 import type { NewSession, SessionSources } from '../../workspaces/sources/session-sources.ts';
 
-/** What stores the resources of a new session. */
+/** The services that store the resources of a new session. */
 export interface ResourceParts {
   readonly resources: SessionResources;
   readonly sources: SessionSources;
 }
 
-/** Stores the resources of a session before it is created: with its first event it may begin to read them. */
+/** Stores the resources of a session before it is created: the session may read them from its first event on. */
 export async function addResources(
   { resources, sources }: ResourceParts,
   session: NewSession,
   params: readonly (FileResourceParams | SourceResourceParams)[],
 ): Promise<readonly MountedResource[]> {
-  // First of all: files are mounted into what the source makes.
+  // Sources come first: files are mounted into the directories that they create.
   const added = await sources.add(
     session,
     params.filter((each) => each.type !== 'file'),

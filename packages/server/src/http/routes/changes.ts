@@ -34,14 +34,14 @@ import { toSeq } from '../feeds/cursor-seq.ts';
 import { dataOf, readSession } from './read-session.ts';
 import { recorded, type RecordedAction } from './access/recorded.ts';
 
-/** What the routes of changes need. */
+/** The services that the routes of changes need. */
 export interface ChangesRoutesOptions {
   readonly store: Store;
-  /** On whichever node the workspace is. */
+  /** The changes of sessions, on whichever node the workspace is. */
   readonly changes: Changes;
 }
 
-/** `/v1/sessions/{session_id}/changes`, `/tree` and `/files`: what agents changed in the workspace, and what becomes of it. */
+/** `/v1/sessions/{session_id}/changes`, `/tree` and `/files`: the changes of agents in the workspace, and the actions on them. */
 export function createChangesRoutes({ store, changes }: ChangesRoutesOptions): readonly AnyRoute[] {
   return [
     defineRoute({
@@ -207,7 +207,7 @@ export function createChangesRoutes({ store, changes }: ChangesRoutesOptions): r
     }),
   ];
 
-  /** What would only be tried is not recorded. */
+  /** Records an action in the audit log, unless it is a dry run. */
   async function record<Result>(isDryRun: boolean, audit: Auditor, action: RecordedAction, run: () => Promise<Result>) {
     return isDryRun ? await run() : await recorded(store.audit, audit, action, run);
   }
@@ -225,7 +225,7 @@ export function createChangesRoutes({ store, changes }: ChangesRoutesOptions): r
     for (const name of names) {
       const cursor = sent[name];
       if (cursor === undefined) continue;
-      // The compiler does not follow that only `at` can be the start.
+      // The compiler does not know that only `at` can be `start`.
       seqs[name] = (name === 'at' && cursor === 'start' ? cursor : toSeq(name, cursor, head)) as never;
     }
     return { at: { workspaceId: credential.workspaceId, sessionId: id }, title: dataOf(record).title, seqs };

@@ -9,13 +9,13 @@ import { moment, name } from '../schemas/common.ts';
 /** The environments of the keys, and where keys are stored. */
 export interface EnvironmentKeyRoutesOptions {
   readonly environments: Environments;
-  /** Undefined: the server needs no key, and workers may send any. */
+  /** The API keys; undefined if the server needs no key, and workers may send any. */
   readonly keys: KeyStore | undefined;
 }
 
 /**
  * `/v1/environments/{environment_id}/keys`: keys for workers, which serve one environment and can do nothing else. The
- * hosted service has them in its console only, so the paths are ours.
+ * hosted service has them in its console only, so these paths are specific to Fleetloom.
  */
 export function createEnvironmentKeyRoutes({ environments, keys }: EnvironmentKeyRoutesOptions): readonly AnyRoute[] {
   const path = '/v1/environments/{environment_id}/keys' as const;
@@ -78,7 +78,7 @@ const environmentKey = z
     id: z.string(),
     name: z.string(),
     created_at: moment,
-    /** Only in the response that creates the key. */
+    /** The secret, only in the response that creates the key. */
     secret: z.string().exactOptional(),
   })
   .meta({ id: 'EnvironmentKey' });

@@ -92,7 +92,7 @@ export function createEnvironmentRoutes(
       gives: deletedEnvironment,
       handle: async ({ credential: { workspaceId }, params: { environment_id: id }, audit }) => {
         await environments.get(workspaceId, id);
-        // First: a crash in between leaves an environment without keys, not keys that can no longer be revoked.
+        // Keys are revoked first: a crash in between leaves an environment without keys, not keys that can no longer be revoked.
         await revokeKeys(workspaceId, id, audit);
         return await environments.delete(workspaceId, id, audit);
       },

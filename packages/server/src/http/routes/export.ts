@@ -17,7 +17,7 @@ export function createExportRoutes({ store }: { readonly store: Store }): readon
       gives: 'content',
       handle: async ({ credential, params, audit, incoming }) => {
         const { id: sessionId } = await readSession(store, credential, params.session_id);
-        // Before the first byte is sent, so that nothing leaves without an entry.
+        // The entry is stored before the first byte is sent, so that no content is sent without an entry.
         if (incoming.method !== 'HEAD') await store.audit.append([audit('session.exported', sessionId)]);
         // The store is read as fast as the client reads.
         const lines = Readable.from(exportSession({ store, sessionId }));

@@ -13,7 +13,7 @@ import { isOutputId, type SessionOutputs } from '../../files/session-outputs.ts'
 import { type AnyRoute, defineRoute } from '../routing/route.ts';
 import { deletedFile, fileListQuery, fileMetadata, filePage } from '../schemas/file.ts';
 
-/** Where uploads are stored and outputs of sessions are found. */
+/** The stores of uploads and of session outputs. */
 export interface FileRoutesOptions {
   readonly files: FileStore;
   readonly outputs: SessionOutputs;
@@ -112,7 +112,7 @@ interface FilePageQuery {
   readonly before_id?: string;
 }
 
-/** A page for new clients, which continue with `next_page`, and for older ones, which continue with `last_id`. */
+/** A page for new clients, which continue with `next_page`, and for older clients, which continue with `last_id`. */
 function toFilePage(all: readonly FileMetadata[], query: FilePageQuery): FilePage {
   const { limit, before_id: before } = query;
   const after = afterOf(query);

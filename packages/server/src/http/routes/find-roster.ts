@@ -19,7 +19,7 @@ import type { OrchestrateBody } from '../schemas/orchestrate.ts';
 /** The agents that work on an orchestrated request. */
 export interface FoundRoster {
   readonly agent: SessionAgent;
-  /** The agents that it, and the agents below it, may delegate to. */
+  /** The agents that the coordinator, and the agents below it, may delegate to. */
   readonly members: readonly RosterMember[];
   readonly environment: EnvironmentWithResources;
 }
@@ -38,11 +38,11 @@ export function isUnknownAgent(roster: FoundRoster): roster is UnknownAgent {
 export type RosterFinder = (
   workspaceId: string,
   request: Pick<OrchestrateBody, 'agent' | 'agent_def'>,
-  /** Records the environment, where this request is the first of its workspace. */
+  /** Records the creation of the environment by the first request of a workspace. */
   audit: Auditor,
 ) => Promise<FoundRoster>;
 
-/** Where agents and environments are found. */
+/** The sources of agents and environments. */
 export interface RosterFinderOptions {
   readonly store: Store;
   readonly agents: Agents;

@@ -25,7 +25,7 @@ export interface RunFinder {
   waitForEnd(found: FoundRun, waitMs: number): Promise<void>;
 }
 
-/** Where runs are looked up. */
+/** The sources of runs. */
 export interface RunFinderOptions {
   readonly store: Store;
   readonly log: SessionLog;
@@ -73,7 +73,7 @@ export function createRunFinder({ store, log, schedule = systemSchedule }: RunFi
   async function waitForEnd({ session, run }: FoundRun, waitMs: number): Promise<void> {
     const waiting = new AbortController();
     const cancel = schedule(() => waiting.abort(), waitMs);
-    // In this order: a run that is open in the index ends after the head that was read before.
+    // The head is read before the index: a run that is open in the index ends after that head.
     const after = (await store.heads([session.id])).get(session.id) ?? 0;
     const isOver = (await store.runs.get(session.id, run.id))?.lastSeq != null;
     const tail = isOver ? [] : log.tail({ sessionId: session.id, after, signal: waiting.signal });

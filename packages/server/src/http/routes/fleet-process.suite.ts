@@ -25,7 +25,7 @@ export type FleetProcess = ReturnType<typeof connectTo> & {
 
 export async function openFleetProcesses(): Promise<FleetProcesses> {
   const data = mkdtempSync(join(tmpdir(), 'fleetloom-fleet-'));
-  // Within the repository, because what is not bundled is found from there.
+  // Within the repository, so that modules that are not bundled are found.
   const code = join(repositoryRoot, '.cache', `fleet-process-${process.pid}-${data.slice(-6)}`);
   const children = new Set<ChildProcess>();
   await buildProgram(code, { host: fileURLToPath(new URL('./fleet-host.suite.ts', import.meta.url)) });

@@ -89,7 +89,7 @@ export function parallel(...children: readonly (readonly [agent: string, message
 /** Reads a fleet stream without pause, and keeps all events. */
 export class FleetReader {
   readonly events: FleetEvent[] = [];
-  /** The ids on the wire, also those without an event. */
+  /** All ids on the wire, also ids without an event. */
   readonly ids: string[] = [];
   readonly comments: string[] = [];
   /** The arrival time of each event. */

@@ -9,7 +9,7 @@ import { fleetCosts, fleetCostsQuery, fleetSessions, fleetSessionsQuery } from '
 import type { FleetFeeds } from '../feeds/fleet-feeds.ts';
 import { readSession } from './read-session.ts';
 
-/** What fleet routes read. */
+/** The sources of the fleet routes. */
 export interface FleetRoutesOptions {
   readonly store: Store;
   readonly feeds: FleetFeeds;
@@ -18,7 +18,7 @@ export interface FleetRoutesOptions {
 
 /**
  * `/v1/sessions/{session_id}/fleet` and `/v1/fleet`: all threads of one session, or of all sessions, on one connection.
- * `/v1/fleet/sessions`: all sessions, filtered, sorted and counted by the server. `/v1/fleet/costs`: what they cost.
+ * `/v1/fleet/sessions`: all sessions, filtered, sorted and counted by the server. `/v1/fleet/costs`: the costs of all sessions.
  */
 export function createFleetRoutes({ store, feeds, clock }: FleetRoutesOptions): readonly AnyRoute[] {
   return [

@@ -3,7 +3,7 @@ import type { Store } from '../../store/store.ts';
 
 // Forks of a session with files, on a store that fails on demand.
 
-/** Tables with rows of sessions. Leases and presence of nodes are left out: they change all the time. */
+/** Tables with rows of sessions. Without leases and presence of nodes, which change all the time. */
 export const TABLES = ['sessions', 'segments', 'threads', 'inputs', 'approvals', 'works', 'blobs', 'blob_parts'];
 
 /** A session with two mounted files, and its id. */
@@ -38,7 +38,7 @@ export function failingAt(store: Store, fail: () => never = refuse) {
   };
   const failing: Store = {
     ...store,
-    // Only writes that create something: removing it again must work.
+    // Only writes that create records fail: removing the records again must work.
     commit: (writes) => {
       const isMaking = writes.some(({ type }) => type === 'create');
       return isMaking ? write(() => store.commit(writes)) : store.commit(writes);
@@ -54,7 +54,7 @@ export function failingAt(store: Store, fail: () => never = refuse) {
   };
   return {
     store: failing,
-    /** Which write fails, counted from now; 0: none. */
+    /** Selects the write that fails, counted from now; 0: none. */
     arm: (which: number) => {
       left = which;
       failed = false;

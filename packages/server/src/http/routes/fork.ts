@@ -22,7 +22,7 @@ import { checkDirectories, checkEngines } from './access/key-limits.ts';
 import { dataOf, readSession } from './read-session.ts';
 import type { CheckModel } from './sessions.ts';
 
-/** What forking a session needs. */
+/** The services that forking a session needs. */
 export interface ForkRoutesOptions {
   readonly store: Store;
   readonly sessions: Sessions;
@@ -62,7 +62,7 @@ export function createForkRoutes(options: ForkRoutesOptions): readonly AnyRoute[
           const mounted = await mountAgain(source.id, { workspaceId, sessionId: id });
           await checkDirectories(credential, mounted);
           const show = (record: SessionRecord) => ({ ...toSession(record, clock.now()), resources: mounted });
-          // Shown as created, also to a client that repeats the request.
+          // The session as it was created, also for a client that repeats the request.
           let answer: ReturnType<typeof show> | undefined;
           await sessions.fork({
             workspaceId,

@@ -4,7 +4,7 @@ import { type AnyRoute, defineRoute } from '../routing/route.ts';
 import { fleetLoad, sessionHealth } from '../schemas/health.ts';
 import { readSession } from './read-session.ts';
 
-/** Where the current state of sessions and endpoints is read. */
+/** The sources of the current state of sessions and endpoints. */
 export interface HealthRoutesOptions {
   readonly store: Store;
   /** Asks the node that owns the session. */

@@ -9,7 +9,7 @@ import { imported, importBody } from '../schemas/import.ts';
 import { toControl, toImportedStep, toWireAnswer } from '../convert/to-imported-step.ts';
 import { toSessionEnvironment } from '../convert/to-session-environment.ts';
 
-/** What imported sessions are stored with. */
+/** The services that store imported sessions. */
 export interface ImportRoutesOptions {
   readonly imports: Imports;
   readonly environments: Environments;

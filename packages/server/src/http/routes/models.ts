@@ -5,7 +5,7 @@ import { type AnyRoute, defineRoute } from '../routing/route.ts';
 import { idPage, modelInfo, modelListQuery } from '../schemas/model-info.ts';
 import { toIdPage } from '../paging/to-id-page.ts';
 
-/** Where models are listed from. */
+/** The sources of models. */
 export interface ModelRoutesOptions {
   /** The names of the scripts that exist now. */
   readonly listScripts: () => Promise<readonly string[]>;
@@ -84,7 +84,7 @@ function toModel(id: string, title: string, contextTokens: number | null): Model
 
 const lines = ['haiku', 'sonnet', 'opus', 'fable', 'mythos'] as const;
 
-/** `claude-opus-4-5` is Claude Opus 4.5. */
+/** The display name of a model: `claude-opus-4-5` becomes `Claude Opus 4.5`. */
 function toTitle(id: string): string {
   const [family, line, ...version] = id.split('-');
   return [capital(family), capital(line), version.join('.')].filter((part) => part !== '').join(' ');

@@ -32,7 +32,7 @@ import { toSessionSource } from '../convert/to-session-source.ts';
 import type { Credential } from '../../keys/credential.ts';
 import { nameOf } from '../../keys/name-of.ts';
 
-/** What an orchestrated request runs on. */
+/** The services that run an orchestrated request. */
 export interface OrchestrateRoutesOptions {
   readonly store: Store;
   readonly sessions: Sessions;
@@ -40,7 +40,7 @@ export interface OrchestrateRoutesOptions {
   readonly files: FileStore;
   readonly resources: SessionResources;
   readonly sources: SessionSources;
-  /** Removes what was prepared for a session that was not made. */
+  /** Removes the files that were prepared for a session that was not created. */
   readonly discard: (sessionId: string) => Promise<void>;
   readonly ids: Ids;
   readonly clock: Clock;
@@ -96,7 +96,7 @@ export function createOrchestrateRoutes(options: OrchestrateRoutesOptions): read
       return await sessions.create({ ...made, id: sessionId, createdBy: nameOf(credential) });
     };
     try {
-      // Without resources nothing is prepared that would have to be removed.
+      // Without resources, no files are prepared that would have to be removed.
       const { id } =
         toAsked(body, roster).length === 0
           ? await make()
@@ -116,7 +116,7 @@ export function createOrchestrateRoutes(options: OrchestrateRoutesOptions): read
     checkMountable(roster.environment.config.type);
     await checkDirectories(credential, asked);
     const mounted = await addResources({ resources, sources }, { workspaceId, sessionId }, asked);
-    // Again, with the path that the session has: a link may lead elsewhere by now.
+    // Checked again with the path of the session: a symbolic link may have changed.
     await checkDirectories(credential, mounted);
     return mounted;
   }
@@ -156,14 +156,14 @@ export function createOrchestrateRoutes(options: OrchestrateRoutesOptions): read
   async function findFirst(workspaceId: string, key: string, body: OrchestrateBody): Promise<string | undefined> {
     const record = await store.keys.get(workspaceId, key);
     if (record === undefined) return undefined;
-    // The cast: this file wrote it.
+    // The cast: this file wrote the record.
     const { session_id: sessionId, body: first } = record.result as { session_id: string; body: string };
     if (first === digest(body)) return sessionId;
     throw requestError('idempotency_key_reused', 'this Idempotency-Key was used for another request');
   }
 }
 
-/** Refuses an agent whose engine the key may not use, and leaves out such members: the agent cannot delegate to them. */
+/** Rejects an agent whose engine the key may not use, and removes such members from the roster. */
 function limitRoster<Roster extends FoundRoster>(credential: Credential, roster: Roster): Roster {
   if (!isUnknownAgent(roster)) checkEngines(credential, modelsOf(roster.agent));
   const engines = credential.kind === 'api' ? credential.limits?.engines : undefined;
@@ -171,7 +171,7 @@ function limitRoster<Roster extends FoundRoster>(credential: Credential, roster:
   return { ...roster, members: roster.members.filter(({ model }) => isEngineAllowed(engines, model.id)) };
 }
 
-/** The resources of the request, else those of the environment. */
+/** The resources of the request, otherwise the resources of the environment. */
 function toAsked({ resources }: OrchestrateBody, { environment }: FoundRoster) {
   return resources ?? environment.resources ?? [];
 }

@@ -6,7 +6,7 @@ import { requestError } from '../../base/request-error.ts';
 import { type AnyRoute, defineRoute } from '../routing/route.ts';
 import { program, programList } from '../schemas/program.ts';
 
-/** Where installed programs are looked up. */
+/** The sources of installed programs. */
 export interface ProgramRoutesOptions {
   readonly programOf: (model: string) => Pick<ProgramEngine, 'describe' | 'whyUnavailable'>;
   /** The names of the engines of agents that the operator has configured by name. */
@@ -15,7 +15,7 @@ export interface ProgramRoutesOptions {
   readonly checkModel: (workspaceId: string, model: string) => void;
 }
 
-/** `/v1/programs` and `/v1/programs/{program_id}`: which versions of programs run sessions, and their options. */
+/** `/v1/programs` and `/v1/programs/{program_id}`: the installed programs that run sessions, their versions and options. */
 export function createProgramRoutes(options: ProgramRoutesOptions): readonly AnyRoute[] {
   const { programOf, checkModel, namedEngines } = options;
   return [
@@ -98,7 +98,7 @@ export function createProgramRoutes(options: ProgramRoutesOptions): readonly Any
     }
   }
 
-  /** A workspace that may not use programs learns nothing about what is installed. */
+  /** A workspace that may not use programs receives no information about installed versions. */
   async function toListed(
     { name: id, models = ['default'] }: Pick<ProgramEntry, 'name' | 'models'>,
     workspaceId: string,
@@ -111,7 +111,7 @@ export function createProgramRoutes(options: ProgramRoutesOptions): readonly Any
     }
     const engine = programOf(`${id}/`);
     const [{ version, isSandboxed }, problem] = await Promise.all([engine.describe(), engine.whyUnavailable()]);
-    // An engine can be ready for a program that is not there.
+    // An engine can be ready although its program is not installed.
     const missing = version === null ? "not found on the server's machine: install the program" : null;
     return { ...listed, version, is_sandboxed: isSandboxed, problem: problem ?? missing };
   }

@@ -9,7 +9,7 @@ import { createEnvironmentRoutes } from './environments.ts';
 export interface RecordsServer extends TestHttpServer {
   /** The official client, unmodified, with a key of one workspace. */
   readonly client: Anthropic;
-  /** The same with a key of another workspace. */
+  /** The official client with a key of another workspace. */
   readonly stranger: Anthropic;
   /** Sends a raw request with an API key of the first workspace. */
   readonly call: (method: string, path: string, body?: object) => ReturnType<TestHttpServer['send']>;
@@ -40,7 +40,7 @@ export async function withRecords(run: (test: RecordsServer) => Promise<void>): 
   );
 }
 
-/** `409 conflict_error`, or `ok`. */
+/** The outcome of a request, such as `409 conflict_error` or `ok`. */
 export async function outcomeOf(request: PromiseLike<unknown>): Promise<string> {
   try {
     await request;

@@ -17,7 +17,7 @@ import { createRunFinder, type FoundRun } from './find-run.ts';
 import type { FleetFeeds } from '../feeds/fleet-feeds.ts';
 import { dataOf } from './read-session.ts';
 
-/** Where runs are found, watched and cancelled. */
+/** The services that find, watch and cancel runs. */
 export interface RequestRoutesOptions {
   readonly store: Store;
   readonly log: SessionLog;
@@ -26,7 +26,7 @@ export interface RequestRoutesOptions {
   readonly schedule?: Schedule;
 }
 
-/** `/v1/requests`: runs by their ids, whatever started them. */
+/** `/v1/requests`: runs by their ids, however they were started. */
 export function createRequestRoutes(options: RequestRoutesOptions): readonly AnyRoute[] {
   const { store, sessions, feeds } = options;
   const runs = createRunFinder(options);
@@ -117,8 +117,8 @@ export function createRequestRoutes(options: RequestRoutesOptions): readonly Any
 }
 
 /**
- * The cursor of the last event that the reader has, or only its `seq`. Several events share a `seq`, and a reader that was
- * cut between them has at least the first: the others come again with the same cursors, because losing them would be worse.
+ * The cursor of the last event that the reader has, or only its `seq`. Several events share a `seq`, and a reader that was disconnected
+ * between them has at least the first: all of them are sent again with the same cursors, because losing one would be worse.
  */
 const sinceSeq = z.string().regex(/^\d{1,15}(?:\.\d{1,9})?$/, 'must be the cursor or the seq of an event');
 

@@ -19,7 +19,7 @@ import { headOf } from '../feeds/head-of.ts';
 import { dataOf, readSession } from './read-session.ts';
 import { toClientEvents } from '../convert/to-client-events.ts';
 
-/** What events are sent to and read from. */
+/** The services that events are sent to and read from. */
 export interface EventRoutesOptions {
   readonly store: Store;
   readonly log: SessionLog;
@@ -50,11 +50,11 @@ export function createEventRoutes({ store, sessions, catchUp, feeds, files }: Ev
         await checkShownFiles(files, credential.workspaceId, read.events);
         const head = await headOf(store, sessionId);
         const toKey = (sent: readonly Sent[]) => memory.toKey({ data: sent.map(toEcho) });
-        // Before sending: a fast agent may answer, and readers may read the answer, before the send returns.
+        // Before sending: a fast agent may respond, and readers may read the response, before the send returns.
         await catchUp.sent(sessionId, head);
         const sent = await sessions.send({ workspaceId: credential.workspaceId, sessionId, ...read, toKey, audit });
-        // A client that polls must find the session running, or it takes the earlier idle state for the end of the turn. If this
-        // fails, the events are stored anyway, and the owner node, which receives them too, reports the error.
+        // A client that polls must find the session running, otherwise it mistakes the earlier idle state for the end of the turn. If this
+        // fails, the events are stored nevertheless, and the owner node, which receives them too, reports the error.
         await sessions.applyInputs(sessionId).catch(() => {});
         return { data: sent.map(toEcho) };
       },
@@ -105,7 +105,7 @@ export function createEventRoutes({ store, sessions, catchUp, feeds, files }: Ev
   ];
 }
 
-/** A request with only these begins a turn. Decisions, interrupts and results belong to work that was let in, and let it end. */
+/** Events that begin a turn. Decisions, interrupts and results belong to work that was admitted, and let it end. */
 const WORK: ReadonlySet<string> = new Set(['user.message', 'system.message', 'user.define_outcome']);
 
 /** Workers may only send tool results: they neither start tool calls nor decide approvals. */

@@ -11,7 +11,7 @@ import { programDiff, programRewind, programRewindBody, programUsage } from '../
 import { recorded } from './access/recorded.ts';
 import { dataOf, readSession } from './read-session.ts';
 
-/** How the programs of sessions are reached. */
+/** The services that reach the programs of sessions. */
 export interface SessionProgramRoutesOptions {
   readonly store: Store;
   /** Sends a control request to the program, through the owner node of the session. */
@@ -93,7 +93,7 @@ export function createSessionProgramRoutes({
         const { message_id, dry_run = false } = body;
         const request = { type: 'rewind', messageId: message_id, isDryRun: dry_run } as const;
         const run = () => ask(credential, params.session_id, request);
-        // Of another workspace there is nothing to record.
+        // A request for a session of another workspace is not recorded.
         const { id: target } = await readSession(store, credential, params.session_id);
         const action = { action: 'program.rewind', target, details: { message_id } };
         const { session_id, answer } = await (dry_run ? run() : recorded(store.audit, audit, action, run));
@@ -115,7 +115,7 @@ export function createSessionProgramRoutes({
     if (isReadOnly) throw sessionError('session_read_only', `${id} was imported, and its program is not here`);
     if (record.status === 'terminated') throw over({ id, isArchived: record.archivedAt !== null });
     const answer = await controlProgram(id, { request, by: nameOf(credential) });
-    // The cast: the answer has the type of its request, also from another node, which runs the same version.
+    // The cast: the response has the type of its request, also from another node, which runs the same version.
     return { session_id: id, answer: answer as Extract<typeof answer, { type: Type }> };
   }
 }

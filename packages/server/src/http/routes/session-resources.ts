@@ -16,7 +16,7 @@ import {
 } from '../schemas/file.ts';
 import { dataOf, readSession } from './read-session.ts';
 
-/** Where sessions and their mounted files are found. */
+/** The stores of sessions and their mounted files. */
 export interface ResourceRoutesOptions {
   readonly store: Store;
   readonly resources: SessionResources;

@@ -31,7 +31,7 @@ import { toClientEvents } from '../convert/to-client-events.ts';
 import { toSessionEnvironment } from '../convert/to-session-environment.ts';
 import { toSessionSource } from '../convert/to-session-source.ts';
 
-/** What sessions are created from and stored with. */
+/** The services that create and store sessions. */
 export interface SessionRoutesOptions {
   readonly store: Store;
   readonly sessions: Sessions;
@@ -124,7 +124,7 @@ export function createSessionRoutes(options: SessionRoutesOptions): readonly Any
             await checkDirectories(credential, asked);
             // Mounted before the session exists: its first event may start an agent that reads them.
             mounted = await addResources({ resources, sources }, { workspaceId, sessionId }, asked);
-            // Again, with the path that the session has: a link may lead elsewhere by now.
+            // Checked again with the path of the session: a symbolic link may have changed.
             await checkDirectories(credential, mounted);
           }
           let answer: ReturnType<typeof showWith> | undefined;
@@ -133,7 +133,7 @@ export function createSessionRoutes(options: SessionRoutesOptions): readonly Any
             answer = showWith(events.length === 0 ? made : { ...made, status: 'running' }, mounted);
             return memory.toKey(answer);
           };
-          // Before it starts: a client that repeats the request must not start it twice.
+          // Before the session starts: a client that repeats the request must not start it twice.
           if (events.length > 0) await catchUp.sent(sessionId, 0);
           await sessions.create({
             workspaceId,
@@ -151,7 +151,7 @@ export function createSessionRoutes(options: SessionRoutesOptions): readonly Any
             createdBy: nameOf(credential),
             toKey,
           });
-          // With an event it has begun already.
+          // A session with an event has already begun.
           const hasRepository = mounted.some(({ type }) => type !== 'file' && type !== 'directory');
           if (hasRepository && events.length === 0) sessions.prepare(sessionId);
           return answer!;
@@ -168,7 +168,7 @@ export function createSessionRoutes(options: SessionRoutesOptions): readonly Any
       query: sessionListQuery,
       gives: wirePage(session),
       handle: async ({ credential: { workspaceId }, query }) => {
-        // Neither exists on this server, so no session matches.
+        // Deployments and memory stores do not exist on this server, so no session matches.
         const isNone = query.deployment_id !== undefined || query.memory_store_id !== undefined;
         const page = await store.sessions.list({
           ...toPageRequest(query),
@@ -222,7 +222,7 @@ export function createSessionRoutes(options: SessionRoutesOptions): readonly Any
             ...(budget === undefined ? {} : { budget: budget === null ? null : fromWireBudget(budget) }),
           });
         if (change === undefined) return show(await run());
-        // Other permissions decide calls that a person would have been asked about.
+        // Changed permissions may allow calls that a person would have decided.
         const details = { changed: Object.keys(change) };
         return show(await recorded(store.audit, audit, { action: 'session.update', target: record.id, details }, run));
       },

@@ -13,7 +13,7 @@ import type { EventFeeds } from '../feeds/event-feeds.ts';
 import { listPage } from '../feeds/list-page.ts';
 import { dataOf, readSession } from './read-session.ts';
 
-/** Where threads are read, and events are sent to. */
+/** The services that threads are read from and events are sent to. */
 export interface ThreadRoutesOptions {
   readonly store: Store;
   readonly sessions: Sessions;

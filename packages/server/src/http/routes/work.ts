@@ -138,7 +138,7 @@ export function createWorkRoutes({ queue, tokens }: WorkRoutesOptions): readonly
   ];
 }
 
-/** What a worker sends with its first heartbeat. */
+/** The value that a worker sends with its first heartbeat. */
 const NO_HEARTBEAT = 'NO_HEARTBEAT';
 
 function toAt(credential: Credential, params: { environment_id: string; work_id: string }): WorkAt {

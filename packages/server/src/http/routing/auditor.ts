@@ -5,12 +5,12 @@ import type { Person } from '../../keys/person.ts';
 import type { Auditor } from '../../store/audit.ts';
 import type { Exchange } from './exchange.ts';
 
-/** Makes entries of the audit log about one request: its caller, its address, and its id in the request log. */
+/** Creates audit log entries for one request: its caller, its address, and its id in the request log. */
 export function createAuditor(exchange: Exchange, credential: Credential): Auditor {
   return createAuditorOf(exchange, credential.workspaceId, toBy(credential));
 }
 
-/** The same of a caller without a credential: a person who is not let in, a provider, or a stranger. */
+/** As `createAuditor`, for a caller without a credential: a rejected person, a provider, or an unknown client. */
 export function createAuditorOf(
   { id: requestId, address }: AuditedExchange,
   workspaceId: string,

@@ -19,8 +19,8 @@ interface StreamServices {
 }
 
 /**
- * A request that has passed all checks, as handlers receive it. Handlers destructure it, so its functions are made when they are asked
- * for: most handlers use one or none, and making all of them took a quarter of the time of a small response.
+ * A request that has passed all checks, as handlers receive it. Handlers destructure it, so its functions are created on first
+ * use: most handlers use one or none, and creating all of them took a quarter of the time of a small response.
  */
 export class CheckedRequest implements RouteRequest {
   readonly credential: Credential;
@@ -99,13 +99,13 @@ export class CheckedRequest implements RouteRequest {
     return this.#exchange.incoming.headers;
   }
 
-  /** Made on first use: most responses are complete before their client could leave. */
+  /** The signal of the request, created on first use: most responses are complete before their client could leave. */
   get signal(): AbortSignal {
     return (this.#signal ??= toSignal(this.#exchange));
   }
 }
 
-/** Ends a request or response that may last for long when the credential that it was sent with is no longer valid. */
+/** Ends a long request or response when its credential is no longer valid. */
 export function watchCredential(credentials: CredentialWatch, exchange: Exchange, secret: string): void {
   if (exchange.isCredentialWatched) return;
   exchange.isCredentialWatched = true;

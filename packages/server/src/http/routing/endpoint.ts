@@ -1,15 +1,15 @@
 import type { Exchange } from './exchange.ts';
 
-/** A method and path with the function that answers their requests. What it throws becomes an error response. */
+/** A method and path with the function that answers their requests. Its errors become error responses. */
 export interface Endpoint {
   readonly method: string;
-  /** As {@link RouteTable} takes it. */
+  /** The path pattern, in the format of {@link RouteTable}. */
   readonly path: string;
-  /** `agents.create`: names the endpoint in logs and metrics. */
+  /** The name of the endpoint in logs and metrics, such as `agents.create`. */
   readonly name: string;
-  /** Whether it only reads and answers with one value, so that its response may be replaced while it runs. */
+  /** Whether the endpoint only reads and responds with one value, so that its response may be replaced while it runs. */
   readonly isRead?: boolean;
-  /** Whether it is served while the database is unreachable. */
+  /** Whether the endpoint is served while the database is unreachable. */
   readonly isOffline?: boolean;
   readonly handle: (exchange: Exchange, params: Readonly<Record<string, string>>) => Promise<void>;
 }

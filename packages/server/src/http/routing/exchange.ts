@@ -12,20 +12,20 @@ import type { EventStream } from '../streams/sse/event-stream.ts';
 import { pathOf } from './request-path.ts';
 import { type ErrorAnswer, toErrorAnswer } from '../response/to-error-answer.ts';
 
-/** A request and its response, as Node has them. */
+/** A request and its response, as Node's objects. */
 export interface ExchangePair {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
 }
 
-/** One request with its answer, and what is known about them so far. */
+/** One request with its response, and the data known about them so far. */
 export class Exchange {
   readonly id: string;
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
-  /** The client's, behind proxies that the operator trusts. */
+  /** The address of the client, behind proxies that the operator trusts. */
   readonly address: string | undefined;
-  /** Whether the client has used https. */
+  /** Whether the client uses https. */
   readonly isSecure: boolean;
   route: string | undefined;
   stream: EventStream | undefined;
@@ -52,7 +52,7 @@ export class Exchange {
     return this.#credential;
   }
 
-  /** The request has a valid credential. Throws if that credential has too many requests under way. */
+  /** Called when the credential was found valid. Throws if that credential has too many requests in progress. */
   authenticated(credential: Credential): void {
     this.#credential = credential;
     this.#slot.authenticated(credential.id);
@@ -65,8 +65,8 @@ export class Exchange {
   }
 
   /**
-   * Answers with an error, as far as an answer is still possible. Never throws, because it is called where something has
-   * thrown. Only the first error is sent and logged; later ones are its consequences.
+   * Responds with an error, as far as a response is still possible. Never throws, because it is called where code has
+   * thrown. Only the first error is sent and logged; later errors are its consequences.
    */
   refuse(error: unknown, onError: (error: unknown, requestId: string) => void): void {
     if (this.#isRefused) return void this.outgoing.destroy();
@@ -81,7 +81,7 @@ export class Exchange {
       if (answer.status >= 500) onError(error, this.id);
       this.#sendError(answer);
     } catch {
-      // The error answer or the log has failed, too. The connection must not stay open.
+      // The error response or the log has failed, too. The connection must not stay open.
       this.outgoing.destroy();
     }
   }
@@ -101,7 +101,7 @@ export class Exchange {
     else this.stream.end();
   }
 
-  /** Records the first error; later ones are its consequences. */
+  /** Records the first error; later errors are its consequences. */
   note(error: unknown, status: number): void {
     this.#errorCode ??= toCode(error);
     this.#status ??= status;
@@ -117,7 +117,7 @@ export class Exchange {
       status: outgoing.headersSent ? outgoing.statusCode : (this.#status ?? CLIENT_GONE),
       durationMs,
       isStream: this.stream !== undefined,
-      // An answer whose connection is destroyed with bytes left to send also counts as finished for Node.
+      // For Node, a response whose connection is destroyed with bytes left to send also counts as finished.
       isComplete: outgoing.writableFinished && !incoming.socket.destroyed,
       workspaceId: this.#credential?.workspaceId,
       credentialId: this.#credential?.id,

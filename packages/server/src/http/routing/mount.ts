@@ -8,13 +8,13 @@ import type { Exchange } from './exchange.ts';
 import { watchCredential } from './checked-request.ts';
 import type { RouteServices } from './run-route.ts';
 
-/** Another API below a path of its own. Its clients need an API key of this server; it does everything else itself. */
+/** Another API below a path of its own. Its clients need an API key of this server; it handles everything else. */
 export interface Mount {
-  /** Names its requests in logs and metrics. */
+  /** The name of its requests in logs and metrics. */
   readonly name: string;
-  /** Begins with a slash and does not end with one. */
+  /** The path of the API, which begins with a slash and does not end with one. */
   readonly path: string;
-  /** Counts the bytes of the body that it keeps in memory on `held`, until the response is closed. */
+  /** Handles a request, and counts the bytes of the body in memory on `held`, until the response is closed. */
   readonly handle: (incoming: IncomingMessage, outgoing: ServerResponse, held: HeldBody) => void;
 }
 

@@ -4,7 +4,7 @@ import type { AnyRoute } from './route.ts';
 
 /** `GET /openapi.json`: the contracts of all routes as an OpenAPI 3.1 document. It needs no key. */
 export function openApiEndpoint(routes: readonly AnyRoute[]): Endpoint {
-  // Made once, when it is first requested: it is large.
+  // The document is large, so it is created once, on the first request.
   let bytes: Buffer | undefined;
   return {
     method: 'GET',
@@ -91,7 +91,7 @@ function toResponse(gives: AnyRoute['gives'], toSchema: ToSchema): object {
 }
 
 const SCHEMA_OPTIONS: Parameters<typeof z.toJSONSchema>[1] = {
-  // What a client may send: a field with a default can be left out.
+  // The input of a schema: fields with a default are optional.
   io: 'input',
   override: ({ jsonSchema }) => {
     // `format` already implies this pattern.

@@ -3,7 +3,7 @@ import { type Credential, hasScope } from '../../keys/credential.ts';
 import type { Scope } from '../../keys/scopes.ts';
 
 /**
- * The scopes that an API key needs for each route, all of them. The only table: docs/keys-and-roles.md repeats it, and a test
+ * All scopes that an API key needs for each route. docs/keys-and-roles.md repeats this table, and a test
  * compares both with the registered routes. Environment keys and session tokens have no scopes: `accepts` of a route is for them.
  */
 export const ROUTE_SCOPES: Readonly<Record<string, readonly Scope[]>> = {
@@ -87,7 +87,7 @@ export const ROUTE_SCOPES: Readonly<Record<string, readonly Scope[]>> = {
   'sessions.delete': ['manage'],
   'sessions.egress.list': ['read'],
   'sessions.events.list': ['read'],
-  // By the events: `checkEventScopes`.
+  // Depends on the events: see `checkEventScopes`.
   'sessions.events.send': [],
   'sessions.events.stream': ['read'],
   'sessions.export': ['read'],
@@ -130,7 +130,7 @@ export const ROUTE_SCOPES: Readonly<Record<string, readonly Scope[]>> = {
   'work.update': ['run'],
 };
 
-/** The scopes of a route. One that is missing in the table needs every scope that could be meant. */
+/** The scopes of a route. A route that is missing in the table needs all scopes. */
 export function scopesOf(route: string): readonly Scope[] {
   return Object.hasOwn(ROUTE_SCOPES, route) ? ROUTE_SCOPES[route]! : ['run', 'approve', 'manage', 'admin'];
 }
@@ -138,21 +138,21 @@ export function scopesOf(route: string): readonly Scope[] {
 /** Throws, naming the scope, if an API key lacks one that the route needs. */
 export function checkScopes(route: string, credential: Credential): void {
   if (credential.kind !== 'api') return;
-  // Which of the two is needed is known with the body. A key with neither is refused before.
+  // The body decides which of the two scopes is needed. A key with neither is rejected before.
   const sendsNothing = !hasScope(credential, 'run') && !hasScope(credential, 'approve');
   const needed = route === 'sessions.events.send' && sendsNothing ? (['run'] as const) : scopesOf(route);
   requireScopes(route, credential, needed);
 }
 
-/** An event as far as the scopes that it needs depend on it. */
+/** The fields of an event that decide which scopes it needs. */
 interface SentEvent {
   readonly type: string;
   readonly updated_input?: object | null;
 }
 
 /**
- * Throws if an API key may not send one of these events: decisions need `approve`, everything else needs `run`. A decision that
- * changes the input needs both: the call is then one that its sender has chosen.
+ * Throws if an API key may not send one of these events: decisions need `approve`, all other events need `run`. A decision that
+ * changes the input needs both, since its sender then chooses the call.
  */
 export function checkEventScopes(credential: Credential, events: readonly SentEvent[]): void {
   if (credential.kind !== 'api') return;

@@ -1,4 +1,4 @@
-/** A handler and the requests that it is for. */
+/** A handler, with the method and path of its requests. */
 export interface TableEntry<Handler> {
   readonly method: string;
   /** `/v1/agents/{agent_id}`; `/assets/*` stands for `/assets` and every path below it. */
@@ -53,9 +53,9 @@ export class RouteTable<Handler> {
 interface Node<Handler> {
   readonly literals: Map<string, Node<Handler>>;
   parameter: Node<Handler> | undefined;
-  /** By method: handlers of paths that end here. */
+  /** Handlers of paths that end at this segment, by method. */
   readonly endpoints: Map<string, Endpoint<Handler>>;
-  /** By method: handlers of paths that end here or continue below. */
+  /** Handlers of paths that end at this segment or continue below it, by method. */
   readonly prefixes: Map<string, Endpoint<Handler>>;
 }
 

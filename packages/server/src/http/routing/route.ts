@@ -17,21 +17,21 @@ export interface Route<
   Query extends QuerySchema = QuerySchema,
   Body extends ZodType = ZodType,
 > {
-  /** `agents.create`: begins error messages, and names the operation in logs and in OpenAPI. */
+  /** The name, such as `agents.create`: begins error messages, and names the operation in logs and in OpenAPI. */
   readonly name: string;
   readonly summary: string;
   readonly method: 'get' | 'post' | 'delete';
-  /** With parameters in braces: `/v1/agents/{agent_id}`. */
+  /** The path, with parameters in braces: `/v1/agents/{agent_id}`. */
   readonly path: Path;
   readonly accepts: readonly CredentialKind[];
   readonly query?: Query;
-  /** A body that is left out counts as an empty object. */
+  /** The schema of the body. An absent body counts as an empty object. */
   readonly body?: Body;
   /** Whether the handler reads the body, because it is not JSON (uploads). Responses to such requests are not stored. */
   readonly readsBody?: boolean;
-  /** Whether a GET removes something, as polling for work does. HEAD is refused, because it returns no body. */
+  /** Whether a GET removes an item, as polling for work does. HEAD is rejected, because it returns no body. */
   readonly takes?: boolean;
-  /** Whether it needs no database, except to look up keys: while that is unreachable, keys count as they were known last. */
+  /** Whether the route does not need the database, except to look up keys: while it is unreachable, the last known keys are used. */
   readonly isOffline?: true;
   /** Whether the request starts work, or which bodies do. The server rejects such requests first when it is overloaded. */
   readonly startsWork?: true | ((body: z.output<Body>) => boolean);
@@ -40,7 +40,7 @@ export interface Route<
   readonly handle: (request: RouteRequest<Path, Query, Body>) => Promise<RouteResult>;
 }
 
-/** The result of a handler: a value that becomes JSON, or the stream or content that it has opened. */
+/** The result of a handler: a value that becomes JSON, or a stream or content that the handler has opened. */
 export type RouteResult = object | null | EventStream | ContentAnswer;
 
 /** A request that has passed all checks. */
@@ -55,13 +55,13 @@ export interface RouteRequest<
   readonly query: z.output<Query>;
   readonly body: z.output<Body>;
   readonly headers: IncomingMessage['headers'];
-  /** For routes that read the body themselves. */
+  /** The request of Node, for routes that read the body themselves. */
   readonly incoming: IncomingMessage;
   /** Aborted when the client no longer waits for the response. */
   readonly signal: AbortSignal;
-  /** Of a POST: stores its response in the transaction that applies the request. */
+  /** Stores the response of a POST in the transaction that applies the request. */
   readonly memory: ReplayMemory;
-  /** Makes entries of the audit log about this request, for the change that it asks for. */
+  /** Creates audit log entries for the change that this request makes. */
   readonly audit: Auditor;
   /** Throws if the credential is limited and does not include the target. */
   readonly checkReach: (target: Target) => void;

@@ -38,13 +38,13 @@ export interface RouteServices {
   readonly checkSessionLimits?: ((credential: Credential, sessionId: string) => Promise<void>) | undefined;
   readonly bodyBytesMax: number;
   readonly schedule: Schedule;
-  /** Holds up and rejects requests of a kind while the server is overloaded. Undefined: all are let in. */
+  /** Delays and rejects requests of a kind while the server is overloaded. Undefined: all requests are admitted. */
   readonly admission?: Readonly<Record<AdmissionKind, Admission>> | undefined;
   readonly clock: Pick<Clock, 'steady'>;
   readonly onError: (error: unknown, requestId: string) => void;
 }
 
-/** The endpoint of a route: its handler behind all checks of the contract. */
+/** Creates the endpoint of a route: its handler behind all checks of the contract. */
 export function routeEndpoint(route: AnyRoute, services: RouteServices): Endpoint {
   const { method, path, name } = route;
   return {
@@ -57,7 +57,7 @@ export function routeEndpoint(route: AnyRoute, services: RouteServices): Endpoin
       // HEAD is routed as GET. A stream without a body would never end, and a poll would take work that is then lost.
       const isPossible = (route.gives !== 'stream' && route.takes !== true) || exchange.incoming.method !== 'HEAD';
       if (!isPossible) throw requestError('unknown_path', `there is no HEAD of ${name}`);
-      // Before the key and the body are looked at: rejecting must cost much less than serving.
+      // Before the key and the body are read: a rejection must be much cheaper than a response.
       const kind = kindOf(route);
       if (kind !== undefined) services.admission?.[kind].check();
       const answer = await answerRoute(route, services, exchange, params);
@@ -66,7 +66,7 @@ export function routeEndpoint(route: AnyRoute, services: RouteServices): Endpoin
   };
 }
 
-/** Checks a request from the cheapest check to the most expensive one; without a key nothing of the body is read. */
+/** Checks a request from the cheapest check to the most expensive one; without a key the body is not read. */
 async function answerRoute(
   route: AnyRoute,
   services: RouteServices,
@@ -88,7 +88,7 @@ async function answerRoute(
   checkScopes(route.name, credential);
   checkParams(params, credential);
   const { session_id: sessionId } = params;
-  // What a limited key may not start it may not continue either.
+  // A limited key may not continue sessions that it may not start.
   if (method !== 'get' && sessionId !== undefined) await services.checkSessionLimits?.(credential, sessionId);
   const querySchema = route.query ?? NO_QUERY;
   const sentQuery = readCheckedQuery(route.name, querySchema, incoming.url ?? '');
@@ -141,14 +141,14 @@ async function answerRoute(
   }
 }
 
-/** Undefined for requests that are never held up, and for those whose body decides. */
+/** The kind for admission. Undefined for requests that are never delayed, and for requests whose body decides. */
 function kindOf({ startsWork: starts, method, gives, takes, isOffline }: AnyRoute): AdmissionKind | undefined {
   if (starts === true) return 'work';
   const isRead = method === 'get' && gives !== 'stream' && gives !== 'content' && takes !== true && isOffline !== true;
   return isRead ? 'reads' : undefined;
 }
 
-/** Most requests have no query, and what a schema makes of none is always the same. */
+/** Reads and checks a query. Most requests have none, and the result for an empty query is cached per schema. */
 function readCheckedQuery(name: string, schema: QuerySchema, url: string): Record<string, unknown> {
   if (url.includes('?')) return checkInput(name, schema, readQuery(schema, url));
   const known = emptyQueries.get(schema) ?? checkInput(name, schema, {});
@@ -163,7 +163,7 @@ function startsWork({ startsWork: starts }: AnyRoute, body: unknown): boolean {
   return typeof starts === 'function' ? starts(body as never) : starts === true;
 }
 
-/** Undefined: the handler opened a stream, or its content has been sent. */
+/** Runs the handler. Undefined if it opened a stream, or its content has been sent. */
 async function runHandler(
   route: AnyRoute,
   { pages }: RouteServices,
@@ -200,7 +200,7 @@ function checkKind({ name, accepts }: AnyRoute, { kind }: Credential): void {
   throw requestError('key_not_allowed', `${name} is not for ${whose}`);
 }
 
-/** Throws for an id with the prefix of another resource, and for one that a limited credential does not include. */
+/** Throws for an id with the prefix of another resource, and for an id that a limited credential does not include. */
 function checkParams(params: Readonly<Record<string, string>>, credential: Credential): void {
   for (const [name, id] of Object.entries(params)) {
     const prefix = PREFIXES[name];

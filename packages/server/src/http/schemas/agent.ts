@@ -35,7 +35,7 @@ export const agentCreateBody = z.strictObject({
   execution_identity: identityParams.exactOptional(),
 });
 
-/** The body of `POST /v1/agents/{agent_id}`: fields that are left out stay unchanged. */
+/** The body of `POST /v1/agents/{agent_id}`: absent fields stay unchanged. */
 export const agentUpdateBody = z.strictObject({
   name: name.exactOptional(),
   model: modelParams.exactOptional(),
@@ -59,7 +59,7 @@ export const agentOverrides = {
   skills: skillsParams.nullable().exactOptional(),
 };
 
-/** The fields of its agent that an update of a session may change. */
+/** The fields of a session's agent that an update of the session may change. */
 export const sessionAgentUpdate = z.strictObject({
   tools: toolsParams.exactOptional(),
   mcp_servers: servers.exactOptional(),

@@ -20,7 +20,7 @@ const match = z.discriminatedUnion('type', [
 
 /** The body that creates or previews an approval rule. */
 export const approvalRuleBody = z.strictObject({
-  /** Where the rule holds: in one session, or in every session for one agent. */
+  /** The scope of the rule: one session, or all sessions of one agent. */
   scope,
   /** Only calls of agents with this name. */
   agent_name: name.nullable().exactOptional(),
@@ -49,7 +49,7 @@ export const approvalRule = z.strictObject(fields).meta({ id: 'ApprovalRule' });
 /** A rule that was just created, with the number of pending approvals that it answered. */
 export const createdApprovalRule = z.strictObject({ ...fields, answered: z.int() }).meta({ id: 'CreatedApprovalRule' });
 
-/** What a rule would answer. */
+/** The pending approvals that a rule would answer, in responses. */
 export const approvalRulePreview = z.strictObject({
   type: z.literal('approval_rule_preview'),
   text: z.string(),

@@ -11,7 +11,7 @@ const point = z.strictObject({ cursor: z.string(), tree: z.string(), time: momen
 const file = z.strictObject({
   path: z.string(),
   status: z.string(),
-  /** Null for a file that is not text. */
+  /** Number of lines; null for a file that is not text. */
   added: lines,
   removed: lines,
 });
@@ -110,7 +110,7 @@ export const restoreBody = z.strictObject({
 /** Body of `POST /v1/sessions/{session_id}/changes/merge`. */
 export const mergeBody = z.strictObject({ thread_id: thread, dry_run: z.boolean().exactOptional() });
 
-/** What changed in a workspace. */
+/** The changed files of a workspace, in responses. */
 export const workspaceChanges = z
   .strictObject({
     type: z.literal('workspace_changes'),
@@ -168,7 +168,7 @@ export const workspaceChanges = z
   })
   .meta({ id: 'WorkspaceChanges' });
 
-/** What was recorded of a workspace, step by step. */
+/** The recorded changes of a workspace, step by step, in responses. */
 export const workspaceSteps = z
   .strictObject({
     type: z.literal('workspace_steps'),
@@ -193,7 +193,7 @@ export const workspaceSteps = z
 
 const facts = z.strictObject({ mode: z.string(), bytes: z.int().nullable() }).nullable();
 
-/** The diff of one file. */
+/** The diff of one file, in responses. */
 export const workspaceDiff = z
   .strictObject({
     type: z.literal('workspace_diff'),
@@ -212,7 +212,7 @@ export const workspaceDiff = z
   })
   .meta({ id: 'WorkspaceDiff' });
 
-/** The diffs of all files. */
+/** The diffs of all files, in responses. */
 export const workspaceDiffs = z
   .strictObject({
     type: z.literal('workspace_diffs'),
@@ -222,7 +222,7 @@ export const workspaceDiffs = z
   })
   .meta({ id: 'WorkspaceDiffs' });
 
-/** The recorded files at a moment. */
+/** The recorded files at one position of the log, in responses. */
 export const workspaceTree = z
   .strictObject({
     type: z.literal('workspace_tree'),
@@ -239,7 +239,7 @@ export const workspaceTree = z
   })
   .meta({ id: 'WorkspaceTree' });
 
-/** Changes that were applied. */
+/** The applied changes, in responses. */
 export const changesApplied = z
   .strictObject({
     type: z.literal('changes_applied'),
@@ -255,7 +255,7 @@ export const changesApplied = z
   })
   .meta({ id: 'ChangesApplied' });
 
-/** Changes that were discarded. */
+/** The discarded changes, in responses. */
 export const changesDiscarded = z
   .strictObject({
     type: z.literal('changes_discarded'),
@@ -270,7 +270,7 @@ export const changesDiscarded = z
   })
   .meta({ id: 'ChangesDiscarded' });
 
-/** Changes of a thread that were merged. */
+/** The merged changes of a thread, in responses. */
 export const changesMerged = z
   .strictObject({
     type: z.literal('changes_merged'),
@@ -283,7 +283,7 @@ export const changesMerged = z
   })
   .meta({ id: 'ChangesMerged' });
 
-/** Files that were restored. */
+/** The restored files, in responses. */
 export const changesRestored = z
   .strictObject({
     type: z.literal('changes_restored'),

@@ -3,8 +3,8 @@ import type { Json } from '../../base/json/json.ts';
 import { baseLimits } from '../../base/limits.ts';
 import { httpLimits } from '../limits.ts';
 
-// Schemas that several resources share. Input is `strictObject`: an unknown field is a mistake that would otherwise go
-// unnoticed. Null and absent are different, so `exactOptional` states which of them is allowed.
+// Schemas that several resources share. Input is a `strictObject`: an unknown field is a mistake that would otherwise go
+// unnoticed. Null and absent are different, so `exactOptional` declares which of them is allowed.
 
 /** The name of an agent, an environment or a tool server. */
 export const name = z.string().min(1).max(baseLimits.nameCharsMax);
@@ -16,7 +16,7 @@ export const moment = z.iso.datetime({ offset: true });
 const metadataKey = z.string().min(1).max(httpLimits.metadataKeyCharsMax);
 const metadataValue = z.string().max(httpLimits.metadataValueCharsMax);
 
-/** Metadata. The service checks the number of pairs, because for an update the merged result counts. */
+/** Metadata. The service checks the number of pairs: for an update, the limit applies to the merged result. */
 export const metadata = z.record(metadataKey, metadataValue);
 /** A change of metadata: null removes a key. */
 export const metadataPatch = z.record(metadataKey, metadataValue.nullable());
@@ -26,7 +26,7 @@ export const disabled = z.strictObject({ type: z.literal('disabled') });
 
 /**
  * Any JSON. The body was parsed from JSON, so nothing is left to check: a union of all types took 90 ms for 50,000 values.
- * The OpenAPI document lists it under a name of its own.
+ * The OpenAPI document lists this schema under its own name.
  */
 export const json = z
   .unknown()

@@ -43,7 +43,7 @@ const configParams = z.discriminatedUnion('type', [
   }),
   selfHosted,
 ]);
-/** Checked by the route: an environment has no tokens, and what the operator does not allow is refused. */
+/** The default resources. The route rejects tokens, and resources that the operator does not allow. */
 const resourcesParams = z.array(sessionResourceParams).max(fileLimits.sessionResourcesMax).nullable().exactOptional();
 const scopeParams = z.enum(['organization', 'account']).nullable().exactOptional();
 

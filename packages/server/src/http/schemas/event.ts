@@ -24,7 +24,7 @@ const rubric = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('text'), content: z.string() }),
   z.strictObject({ type: z.literal('file'), file_id: z.string() }),
 ]);
-/** Accepted by the schema so that the refusal can name the unsupported type. */
+/** An event that is not supported. The schema accepts it so that the error can name the type. */
 export const defineOutcomeParams = z.strictObject({
   type: z.literal('user.define_outcome'),
   description: z.string(),

@@ -128,7 +128,7 @@ export const gitRepositoryResource = z
   })
   .meta({ id: 'GitRepositoryResource' });
 
-/** Everything that a session can have. */
+/** A resource of a session in responses. */
 export const sessionResource = z.discriminatedUnion('type', [
   fileResource,
   directoryResource,
@@ -136,7 +136,7 @@ export const sessionResource = z.discriminatedUnion('type', [
   gitRepositoryResource,
 ]);
 
-/** One line, and not an option of git: it becomes an argument, or a line of a file. */
+/** One line that is not an option of git: the text becomes an argument, or a line of a file. */
 const line = (charsMax: number) =>
   z
     .string()
@@ -172,7 +172,7 @@ export const gitRepositoryResourceParams = z.strictObject({
   setup,
 });
 
-/** What a session can be created with. */
+/** A resource in the request that creates a session. */
 export const sessionResourceParams = z.discriminatedUnion('type', [
   fileResourceParams,
   directoryResourceParams,

@@ -8,20 +8,20 @@ const text = z.string().min(1).max(httpLimits.fleetSessionsTextCharsMax);
 
 /** The query of the list of all sessions. */
 export const fleetSessionsQuery = z.strictObject({
-  /** Any of these states. */
+  /** Sessions in any of these states. */
   status: z.array(state).exactOptional(),
-  /** Words in the name, the first message or the agent's name, or the beginning of an id. */
+  /** Sessions with these words in the name, the first message or the agent's name, or with an id that begins with the text. */
   q: z.string().max(httpLimits.fleetSessionsTextCharsMax).exactOptional(),
-  /** The beginning of an id. */
+  /** Sessions whose id begins with this text. */
   id: text.exactOptional(),
-  /** Any of these agents, by name. */
+  /** Sessions of any of these agents, by name. */
   agent: z.array(text).exactOptional(),
   model: z.array(text).exactOptional(),
-  /** With an event at this time or later. */
+  /** Sessions with an event at this time or later. */
   from: moment.exactOptional(),
-  /** Created at this time or earlier. */
+  /** Sessions that were created at this time or earlier. */
   to: moment.exactOptional(),
-  /** In US dollars. */
+  /** Sessions with at least this cost in US dollars. */
   min_cost: z.number().min(0).max(httpLimits.minCostUsdMax).exactOptional(),
   archived: z.boolean().exactOptional(),
   sort: z.enum(['activity', 'created', 'cost', 'tokens', 'duration', 'name', 'agent', 'state']).exactOptional(),
@@ -86,7 +86,7 @@ export const fleetCostsQuery = z.strictObject({
   utc_offset_minutes: z.int().min(-840).max(840).exactOptional(),
 });
 
-/** The costs of all sessions of a period, in responses. */
+/** The costs of all sessions in a period, in responses. */
 export const fleetCosts = z
   .strictObject({
     type: z.literal('fleet_costs'),

@@ -4,7 +4,7 @@ import { z } from 'zod';
 export const fleetQuery = z.strictObject({
   /** The last id that the reader received. `Last-Event-ID` means the same and wins. */
   after: z.string().min(1).exactOptional(),
-  /** False: the stream ends after the events so far. */
+  /** Whether the stream continues after the events so far. */
   follow: z.boolean().default(true),
   /** `live` skips earlier events. */
   from: z.enum(['start', 'live']).default('start'),

@@ -27,7 +27,7 @@ const threadHealth = z.discriminatedUnion('doing', [
   }),
 ]);
 
-/** What each thread of a session waits for, in responses. */
+/** The activity of each thread of a session, in responses. */
 export const sessionHealth = z
   .strictObject({
     type: z.literal('session_health'),
@@ -38,7 +38,7 @@ export const sessionHealth = z
   })
   .meta({ id: 'SessionHealth' });
 
-/** Model requests under way and waiting, in responses. */
+/** Model requests in progress and waiting, in responses. */
 export const fleetLoad = z
   .strictObject({
     type: z.literal('fleet_load'),

@@ -83,18 +83,18 @@ export const importBody = z.strictObject({
   /** The program's id of the conversation; all requests with it extend one session. */
   conversation: name,
   title: z.string().max(sessionLimits.titleCharsMax).nullable(),
-  /** The working directory, and below the version of the program. */
+  /** The working directory, followed by the version of the program. */
   directory: z.string().max(httpLimits.metadataValueCharsMax).nullable(),
   version: name.nullable(),
   steps: z.array(step).max(httpLimits.importStepsMax),
-  /** No more steps follow for now: open turns end. */
+  /** Whether no more steps follow for now: open turns end. */
   is_end: z.boolean(),
   /** Set by a client that can decide about calls where the session runs. */
   control: z
     .strictObject({
       /** All calls that wait for a decision now. They become approvals. */
       asks: z.array(callName).max(httpLimits.importAsksMax),
-      /** Calls whose decision the program was given since the last request. */
+      /** Calls whose decision was delivered to the program since the last request. */
       delivered: z.array(callName).max(httpLimits.importAsksMax),
     })
     .nullable()
@@ -117,9 +117,9 @@ export const imported = z
       callName.extend({
         result: z.enum(['allow', 'deny']),
         deny_message: z.string().nullable(),
-        /** The input that an allowed call runs with instead of its own; null: its own. */
+        /** The input that replaces the input of an allowed call; null: unchanged. */
         updated_input: json.nullable(),
-        /** The denial also ends the turn. */
+        /** Whether the denial also ends the turn. */
         interrupt: z.boolean(),
       }),
     ),

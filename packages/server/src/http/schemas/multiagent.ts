@@ -4,7 +4,7 @@ import { httpLimits } from '../limits.ts';
 import { disabled, name } from './common.ts';
 
 const agentId = z.string().min(1).max(httpLimits.pathIdCharsMax);
-/** Where the threads of an entry work. */
+/** Whether the threads of a roster entry work in worktrees of their own. */
 const isolationParam = z.enum(['worktree', 'shared']).exactOptional();
 const referenceParams = z.strictObject({
   type: z.literal('agent'),
@@ -48,7 +48,7 @@ export const multiagentParams = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** An entry whose threads have worktrees of their own says so. */
+/** The field of a roster entry whose threads have worktrees of their own; absent for other entries. */
 export const rosterIsolation = { isolation: z.literal('worktree').exactOptional() };
 
 const reference = z.strictObject({ type: z.literal('agent'), id: z.string(), version: z.int(), ...rosterIsolation });

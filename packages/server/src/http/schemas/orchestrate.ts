@@ -15,7 +15,7 @@ export const orchestrateBody = z.strictObject({
   agent_def: agentCreateBody.omit({ multiagent: true, metadata: true }).exactOptional(),
   /** The user's own question, if the message differs from it. Stored with the session, not sent to the agent. */
   original_query: z.string().max(httpLimits.metadataValueCharsMax).exactOptional(),
-  /** What the workspace has: files, or a directory of the machine of the server. */
+  /** The resources of the workspace, such as files or a directory on the machine of the server. */
   resources: z.array(sessionResourceParams).max(fileLimits.sessionResourcesMax).exactOptional(),
   budget: z
     .strictObject({

@@ -8,16 +8,16 @@ export const program = z
   .strictObject({
     type: z.literal('program'),
     id: z.string(),
-    /** Null if the program is not installed. */
+    /** The installed version; null if the program is not installed. */
     version: z.string().nullable(),
     is_sandboxed: z.boolean(),
     /** Values of `claude_code.permission_mode`, `claude_code.depth` and `claude_code.settings` in a session's metadata. */
     permission_modes: z.array(z.string()),
     depths: z.array(z.int()),
     settings: z.array(z.enum(settingsChoices)),
-    /** Which of `/v1/sessions/{session_id}/program/…` the installed version answers. */
+    /** The requests below `/v1/sessions/{session_id}/program/` that the installed version supports. */
     controls: z.array(z.enum(programControls)),
-    /** What the program can do; docs/engines.md explains each. */
+    /** The capabilities of the program; docs/engines.md explains each. */
     capabilities: z.strictObject({
       sub_agent_text: z.enum(['deltas', 'blocks', 'none']),
       roster: z.boolean(),
@@ -111,7 +111,7 @@ export const programDiff = z
 /** The body of `POST …/program/rewind`. */
 export const programRewindBody = z
   .strictObject({
-    /** The id of a `user.message` event: files become what they were before it. */
+    /** The id of a `user.message` event: files are restored to their state before it. */
     message_id: z.string().min(1).max(httpLimits.pathIdCharsMax),
     dry_run: z.boolean().optional(),
   })

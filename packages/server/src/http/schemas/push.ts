@@ -28,10 +28,10 @@ const publicKey = z
     params: { advice: 'send `keys` of the browser’s PushSubscription' },
   });
 
-/** 16 bytes. */
+/** A secret of 16 bytes in base64url. */
 const secret = z.string().regex(/^[A-Za-z0-9_-]{22}(?:==)?$/);
 
-/** Quiet hours that begin and end at the same time would be none, or last all day. */
+/** Quiet hours. The same begin and end is rejected: it could mean no quiet hours, or all day. */
 const quietHours = z.strictObject({ from: hour, to: hour, time_zone: timeZone }).refine(({ from, to }) => from !== to, {
   error: 'begin and end at the same time',
   params: { advice: 'send null for no quiet hours' },

@@ -66,7 +66,7 @@ const userLocation = z
 /** The schemas of all built-in tools in one union, whose type is that of the protocol. */
 function unionOf<Config>(toSchema: (name: BuiltInToolName) => z.ZodObject): z.ZodType<Config, Config> {
   const [first, ...others] = builtInToolNames.map((name) => toSchema(name).extend(optionsOf(name)));
-  // There is at least one built-in tool, and schemas that are made from a list have lost their own types.
+  // There is at least one built-in tool. The cast: schemas that are created from a list have lost their own types.
   return z.discriminatedUnion('name', [first!, ...others]) as unknown as z.ZodType<Config, Config>;
 }
 

@@ -7,10 +7,10 @@ import { httpLimits } from '../limits.ts';
 import { pageQuery } from '../paging/paging.ts';
 import { moment } from './common.ts';
 
-/** Databases cannot look into JSON with NUL or half of a pair of surrogates. */
+/** Text that databases can query in JSON: without NUL and lone surrogates. */
 const storable = /^[^\0\p{Surrogate}]*$/u;
 const displayName = z.string().min(1).max(vaultLimits.displayNameCharsMax).regex(storable);
-/** An update can clear it, and the route says what the empty text is. */
+/** The display name in an update, which may be empty; the route handles the empty text. */
 const displayNameUpdate = z.string().max(vaultLimits.displayNameCharsMax).regex(storable);
 const metadataKey = z.string().min(1).max(httpLimits.metadataKeyCharsMax).regex(storable);
 const metadataValue = z.string().max(httpLimits.metadataValueCharsMax).regex(storable);
@@ -19,7 +19,7 @@ const metadataPatch = z.record(metadataKey, metadataValue.nullable()).nullable()
 const url = z.string().min(1).max(vaultLimits.urlCharsMax).regex(storable);
 const oauthText = z.string().max(vaultLimits.oauthTextCharsMax).regex(storable);
 const clientId = oauthText.min(1);
-/** Its length and characters are checked where nothing of it gets into a message. */
+/** A secret. Its length and characters are checked where no part of it can get into an error message. */
 const secret = z.string();
 
 /** The body of `POST /v1/vaults`. */
@@ -173,7 +173,7 @@ export const credential = z
   })
   .meta({ id: 'VaultCredential' });
 
-/** The responses to deletions. */
+/** The response to the deletion of a vault. */
 export const deletedVault = z.strictObject({ type: z.literal('vault_deleted'), id: z.string() });
 export const deletedCredential = z.strictObject({ type: z.literal('vault_credential_deleted'), id: z.string() });
 
@@ -207,10 +207,10 @@ export const credentialValidation = z
 export const secretsStatus = z
   .strictObject({
     type: z.literal('secrets_status'),
-    /** The key that encrypts; null if there is none. */
+    /** The id of the key that encrypts new secrets; null if there is none. */
     key_id: z.string().nullable(),
     keys: z.array(z.strictObject({ id: z.string(), secrets: z.int(), is_known: z.boolean() })),
-    /** Of a step of a rotation: what it encrypted again, and what it could not open. */
+    /** Only after a step of a rotation: the number of secrets that were encrypted again, and that could not be decrypted. */
     rewrapped: z.int().exactOptional(),
     unopened: z.int().exactOptional(),
   })
@@ -243,7 +243,7 @@ const flowBase = {
   expires_at: moment,
 };
 
-/** What has come of a flow. */
+/** The state of a flow, in responses. */
 export const oauthFlow = z
   .discriminatedUnion('status', [
     z.strictObject({ ...flowBase, status: z.literal('pending') }),

@@ -1,7 +1,7 @@
 import { sendAnswer } from '../response/answer.ts';
 import type { Exchange } from '../routing/exchange.ts';
 
-/** Allows a page of an allowed origin to read the response. True: the request was a preflight and is answered. */
+/** Allows a page of an allowed origin to read the response. Returns true if the request was a preflight, whose response is sent. */
 export function allowOrigin({ incoming, outgoing }: Exchange): boolean {
   outgoing.setHeader('access-control-allow-origin', incoming.headers.origin!);
   outgoing.setHeader('access-control-expose-headers', 'request-id, retry-after');

@@ -25,7 +25,7 @@ export interface TestRequest {
   readonly method?: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-  /** Objects are sent as JSON, texts and bytes as they are. */
+  /** The body: objects are sent as JSON, strings and bytes unchanged. */
   readonly body?: object | string | Uint8Array;
 }
 
@@ -40,7 +40,7 @@ export interface TestAnswer {
 
 export type TestHttpServerOptions = Partial<HttpServerOptions>;
 
-/** Runs with an open server, and closes it whatever happens. */
+/** Runs a test with an open server, and closes the server in any case. */
 export async function withHttpServer(
   options: TestHttpServerOptions | ((store: Store, clock: ManualClock) => TestHttpServerOptions),
   run: (test: TestHttpServer) => Promise<void>,
@@ -66,7 +66,7 @@ export async function withHttpServer(
     await run({ server, store, clock, advance, requests, errors, send });
   } finally {
     const closed = server.close();
-    // Do not wait for requests that a test left open.
+    // Ends the grace period: requests that a test left open are not awaited.
     advance(1_000_000);
     await closed;
     await store.close();

@@ -36,15 +36,15 @@ export interface HttpServerOptions {
   readonly dashboard?: Dashboard | undefined;
   /** Endpoints that need no key. */
   readonly open?: RouterOptions['open'];
-  /** Where keys are looked up. `open` needs no key and is possible only on loopback. */
+  /** The keys. `open`: requests do not need a key; possible only on loopback. */
   readonly access: Access;
-  /** Stores answers for clients that repeat a request. */
+  /** Stores responses for clients that repeat a request. */
   readonly keys: Store['keys'];
   /** Needed if several nodes serve the same clients: one node at a time applies a repeated request. */
   readonly claims?: Claims | undefined;
-  /** Loopback by default. */
+  /** The host to listen on; loopback by default. */
   readonly host?: string | undefined;
-  /** 0, the default, selects any free port. */
+  /** The port; 0, the default, selects any free port. */
   readonly port?: number | undefined;
   /** Host names of the server, in addition to the loopback ones and, if it is not on loopback, its addresses. */
   readonly allowedHosts?: readonly string[] | undefined;
@@ -65,14 +65,14 @@ export interface HttpServerOptions {
   /** Signs the cursors of lists. Without one they are invalid after a restart. */
   readonly signingKey?: Uint8Array | undefined;
   readonly bodyBytesMax?: number | undefined;
-  /** By default as many as the descriptor limit of the process allows. */
+  /** The maximum of connections; by default as many as the descriptor limit of the process allows. */
   readonly connectionsMax?: number | undefined;
-  /** Connections of one address other than loopback, by default half of all. For servers behind a proxy on another machine. */
+  /** The maximum of connections of one address other than loopback, by default half of all. For servers behind a proxy on another machine. */
   readonly connectionsPerAddressMax?: number | undefined;
-  /** Addresses and networks of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` count. */
+  /** Addresses and networks of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted. */
   readonly trustedProxies?: readonly string[] | undefined;
   readonly timeouts?: Timeouts | undefined;
-  /** Left out: the server is reached by http. */
+  /** The certificates; if absent, the server uses http. */
   readonly tls?: LoadedTls | undefined;
 }
 
@@ -84,14 +84,14 @@ export interface HttpServer {
   readonly url: string;
   readonly openStreams: number;
   readonly streamsByRoute: ReadonlyMap<string, number>;
-  /** Since `announceStop`. */
+  /** True after `announceStop`. */
   readonly isStopping: boolean;
   /**
    * From now on `/readyz` reports `stopping` and every response closes its connection. Requests are still accepted and served,
    * so that a load balancer can remove this server before `close`.
    */
   announceStop(): void;
-  /** New connections are served with these certificates. Only of a server that was started with some. */
+  /** Uses these certificates for new connections. Only for a server that was started with certificates. */
   setTls(tls: LoadedTls): void;
   /**
    * Ends streams with a reconnect delay, waits for requests up to the grace period, then closes every connection.
@@ -213,7 +213,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   }
 }
 
-/** With certificates by a name that they are for: no other address passes the check of a client. */
+/** The base URL. With TLS it has a name of the certificate: clients reject any other name. */
 function toUrl(host: string, port: number, tls: LoadedTls | undefined): string {
   const name = tls === undefined || tls.names.includes(host) ? host : (tls.names[0] ?? host);
   return `http${tls === undefined ? '' : 's'}://${name.includes(':') ? `[${name}]` : name}:${port}`;

@@ -17,16 +17,16 @@ import { requestError } from '../../base/request-error.ts';
 import type { LoadedTls } from './tls.ts';
 import type { ErrorAnswer } from '../response/to-error-answer.ts';
 
-/** How the server of Node listens, and what it calls. */
+/** The settings and callbacks of the Node server. */
 export interface ServeOptions {
   readonly host: string;
   readonly port: number;
-  /** Called again every few seconds: the descriptor limit can change while the process runs. */
+  /** The connection limits, read again every few seconds: the descriptor limit can change while the process runs. */
   readonly connections: () => ConnectionLimits;
-  /** Whether an address is that of a trusted proxy, which has the connections of many clients. */
+  /** Whether the address belongs to a trusted proxy, which has connections for many clients. */
   readonly isProxy?: ((address: string | undefined) => boolean) | undefined;
   readonly timeouts: Timeouts;
-  /** Left out: the server is reached by http. */
+  /** The certificates; if absent, the server uses http. */
   readonly tls?: LoadedTls | undefined;
   readonly clock: Pick<Clock, 'steady'>;
   readonly onRequest: (incoming: IncomingMessage, outgoing: ServerResponse, slot: RequestSlot) => void;
@@ -36,13 +36,13 @@ export interface ServeOptions {
   readonly onProblem: (problem: Error) => void;
 }
 
-/** How long clients may take to send a request and to read the answer. */
+/** How long clients may take to send a request and to read the response. */
 export interface Timeouts {
   readonly headersMs: number;
   readonly requestMs: number;
   /** How often the limits are checked. */
   readonly checkMs: number;
-  /** How long a client may read nothing of an answer. */
+  /** How long a client may read nothing of a response. */
   readonly stallMs?: number | undefined;
 }
 
@@ -56,14 +56,14 @@ export const DEFAULT_TIMEOUTS: Timeouts = {
 /** A listening server of Node. */
 export interface Served {
   readonly server: Server | TlsServer;
-  /** New connections are served with these certificates. */
+  /** Uses these certificates for new connections. */
   readonly setTls: (tls: LoadedTls) => void;
   readonly port: number;
   /** Closes connections that never sent a request. Node counts them as busy, and would wait for them when it closes. */
   readonly closeUnused: () => void;
 }
 
-/** Starts a server of Node with a limit on every phase that a slow client could prolong. */
+/** Starts a Node server with a limit on every phase that a slow client could prolong. */
 export async function serve(options: ServeOptions): Promise<Served> {
   const { host, port, timeouts, clock, onBadRequest } = options;
   let most = options.connections();
@@ -75,7 +75,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
     requestTimeout: timeouts.requestMs,
     connectionsCheckingInterval: timeouts.checkMs,
     keepAliveTimeout: baseLimits.keepAliveTimeoutMs,
-    // Checked in check-site.ts, which answers with an error envelope.
+    // check-site.ts checks the header and responds with an error envelope.
     requireHostHeader: false,
     insecureHTTPParser: false,
   });
@@ -102,7 +102,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
   server.on('checkContinue', onRequest);
   server.on('checkExpectation', onRequest);
   server.on('clientError', (error: Error, socket: Socket) => {
-    // Without a finished handshake there is no way to send an answer that the client can read.
+    // Without a finished handshake, the client cannot read a response.
     if (tls !== undefined && !handshakes.isDone(socket)) return void socket.destroy();
     refuse(socket, () => onBadRequest(error, socket));
   });
@@ -142,7 +142,7 @@ function createNodeServer(tls: LoadedTls | undefined, options: ServerOptions): S
   return createTlsServer({ ...options, ...context, ...clients, ...(handshakeTimeout && { handshakeTimeout }) });
 }
 
-/** Connections whose handshake is not over, and the encrypted sockets that became of others. */
+/** Connections whose TLS handshake is not finished, and the encrypted sockets of the others. */
 class Handshakes {
   readonly #open = new Map<string, Socket>();
   readonly #done = new WeakSet<Socket>();
@@ -173,7 +173,7 @@ class Handshakes {
   }
 }
 
-/** Both sockets of a connection have the same addresses. */
+/** A key for both sockets of a connection, which have the same addresses. */
 function placeOf({ remoteAddress, remotePort, localPort }: Socket): string {
   return `${remoteAddress} ${remotePort} ${localPort}`;
 }
@@ -220,12 +220,12 @@ function refuse(socket: Socket, toAnswer: () => ErrorAnswer | undefined): void {
   closeSoon(socket);
 }
 
-/** Cuts off a client that goes on sending a body after its request was answered without reading it. */
+/** Disconnects a client that continues to send a body after its request was answered without reading it. */
 function closeUnread(incoming: IncomingMessage): void {
   if (!incoming.complete && !incoming.socket.destroyed) closeSoon(incoming.socket, () => !incoming.complete);
 }
 
-/** After a pause: closing while the client sends resets the connection, and the client loses the answer. */
+/** Closes after a pause: closing while the client sends resets the connection, and the client loses the response. */
 function closeSoon(socket: Socket, isNeeded: () => boolean = () => true): void {
   // No listener for its close: a connection that is kept would have one for each of its requests.
   setTimeout(() => {
@@ -233,7 +233,7 @@ function closeSoon(socket: Socket, isNeeded: () => boolean = () => true): void {
   }, baseLimits.lingerMs).unref();
 }
 
-/** Without a request Node has no response object, so the bytes are written directly. */
+/** The bytes of a response: without a request, Node has no response object to write it. */
 function toRawAnswer({ status, body }: ErrorAnswer): string {
   const text = JSON.stringify(body);
   return [

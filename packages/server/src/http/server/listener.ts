@@ -15,7 +15,7 @@ import type { RequestLog } from '../../base/request-log.ts';
 import { ClientGone } from '../request/client-gone.ts';
 import { type ErrorAnswer, toErrorAnswer } from '../response/to-error-answer.ts';
 
-/** What every request is logged and answered with. */
+/** The services that route and log every request. */
 export interface ListenerOptions {
   readonly router: Router;
   readonly rules: SiteRules;
@@ -31,15 +31,15 @@ export interface Listener {
   onRequest(incoming: IncomingMessage, outgoing: ServerResponse, slot: RequestSlot): void;
   /** The response to bytes that are not a request, or to a request that timed out. Undefined: no response is possible. */
   onBadRequest(error: Error, socket: Socket): ErrorAnswer | undefined;
-  /** From now on every answer closes its connection. */
+  /** Closes every connection after its next response. */
   stopKeeping(): void;
 }
 
-/** Gives every request an id, a log entry and an answer, also when something fails. */
+/** Gives every request an id, a log entry and a response, also after a failure. */
 export function createListener({ router, rules, proxies, ids, clock, log, onError }: ListenerOptions): Listener {
   /**
-   * By connection, the request that it is answering, if any. Entries live as long as their connection: a map that changes with
-   * every request leaves a chain of outdated tables, which keep the requests in them alive until the next full collection.
+   * The current request of each connection. Entries live as long as their connection: a map that changes with
+   * every request leaves a chain of outdated tables, which keep their requests in memory until the next full garbage collection.
    */
   const connections = new Map<Socket, { current: Exchange | undefined }>();
   let isStopping = false;
@@ -58,7 +58,7 @@ export function createListener({ router, rules, proxies, ids, clock, log, onErro
 
     onBadRequest: (error, socket) => {
       const exchange = connections.get(socket)?.current;
-      // An answer that has begun cannot be replaced.
+      // A response that has begun cannot be replaced.
       if (exchange?.outgoing.headersSent === true) return undefined;
       if (isGone(error)) {
         exchange?.note(new ClientGone(), CLIENT_GONE);
@@ -108,7 +108,7 @@ export function createListener({ router, rules, proxies, ids, clock, log, onErro
   }
 }
 
-/** Whether the client is gone, so that no response can be sent. */
+/** Whether the client has left, so that no response can be sent. */
 function isGone(error: Error): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === 'ECONNRESET' || code === 'EPIPE' || code === 'HPE_INVALID_EOF_STATE';

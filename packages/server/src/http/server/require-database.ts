@@ -1,7 +1,7 @@
 import { requestError } from '../../base/request-error.ts';
 import type { Endpoint } from '../routing/endpoint.ts';
 
-/** Whether the database of this node can be reached, as of the last check. */
+/** Reports whether the database of this node is reachable, as of the last check. */
 export interface DatabaseWatch {
   readonly isAway: boolean;
   /** Calls the handler when the database becomes unreachable. Returns a function that removes the handler. */
@@ -17,7 +17,7 @@ export function requireDatabase(endpoint: Endpoint, database: DatabaseWatch): En
   return {
     ...endpoint,
     handle: async (exchange, params) => {
-      // Not logged for each request: the watch reports the outage once.
+      // The error is not logged for each request: the watch reports the outage once.
       const reject = () => exchange.refuse(requestError('database_unavailable', PROBLEM), () => {});
       if (database.isAway) return reject();
       if (endpoint.isRead !== true) return await endpoint.handle(exchange, params);

@@ -13,30 +13,30 @@ import { type DatabaseWatch, requireDatabase } from './require-database.ts';
 import { type RouteServices, routeEndpoint } from '../routing/run-route.ts';
 import { unknownPath } from '../routing/unknown-path.ts';
 
-/** What a router is made of. */
+/** The routes and services of a router. */
 export interface RouterOptions extends RouteServices {
   readonly routes: readonly AnyRoute[];
   /** Other APIs, each below a path of its own, which write their responses themselves. */
   readonly mounts: readonly Mount[];
   readonly dashboard?: Dashboard | undefined;
-  /** What needs no key, and the database. */
+  /** Endpoints that do not need a key, but the database. */
   readonly open?: readonly Endpoint[] | undefined;
-  /** Whether the server can work; if it cannot, it may give the reason. */
+  /** Whether the server is ready, or the reason why it is not. */
   readonly isReady: () => Readiness | Promise<Readiness>;
-  /** Requests that need the database are rejected while it is unreachable. Undefined: it is part of this process. */
+  /** Watches the database: requests that need it are rejected while it is unreachable. Undefined for an embedded database. */
   readonly database?: DatabaseWatch | undefined;
 }
 
-/** The answer of `/readyz`. */
+/** The result of `/readyz`. */
 export type Readiness = boolean | { readonly reason: string };
 
-/** Answers one request. Never rejects: an error becomes an error response. */
+/** Handles one request. Never rejects: an error becomes an error response. */
 export type Router = (exchange: Exchange) => Promise<void>;
 
 /** Passes each request to the endpoint of its method and path. */
 export function createRouter(options: RouterOptions): Router {
   const { routes, mounts, dashboard, open = [], isReady, database, onError } = options;
-  // Keys and logins are in the database; the files of the dashboard are of no use without them.
+  // These endpoints need the database: keys and logins are in it, and the dashboard does not work without them.
   const authenticated: readonly Endpoint[] = [
     ...routes.map((route) => routeEndpoint(route, options)),
     ...mounts.flatMap((mount) => mountEndpoints(mount, options)),

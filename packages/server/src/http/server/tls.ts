@@ -3,23 +3,23 @@ import { readFile } from 'node:fs/promises';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { requestError } from '../../base/request-error.ts';
 
-/** The files of a server that is reached by https. */
+/** The certificate files of a server that uses https. */
 export interface TlsFiles {
-  /** The certificate of the server, followed by those that it was issued with, in PEM. */
+  /** The path of the server's certificate, followed by its chain, in PEM. */
   readonly cert: string;
-  /** Its private key, in PEM. */
+  /** The path of the private key, in PEM. */
   readonly key: string;
-  /** Certificate authorities. With it, only clients with a certificate of one of them are let in. */
+  /** The path of certificate authorities. With it, only clients with a certificate of one of them are accepted. */
   readonly clientCa?: string | undefined;
 }
 
-/** The content of the files, which was checked. */
+/** The checked content of the files. */
 export interface LoadedTls {
   readonly context: SecureContextOptions;
   readonly requiresClients: boolean;
-  /** The DNS names and addresses that the certificate is for; wildcards are left out. */
+  /** The DNS names and addresses of the certificate, without wildcards. */
   readonly names: readonly string[];
-  /** When the certificate ends. */
+  /** When the certificate expires. */
   readonly endsAt: number;
 }
 

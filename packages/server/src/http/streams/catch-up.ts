@@ -2,16 +2,16 @@ import type { Clock } from '../../base/clock.ts';
 import { httpLimits } from '../limits.ts';
 
 /**
- * Official clients send first and open the stream second. A fast agent may have answered by then, and a stream of only later
- * events would wait forever. So the first stream soon after a send begins at the position of the send, unless a reader has
+ * Official clients send first and open the stream second. A fast agent may have finished by then, and a stream of only later
+ * events would be silent forever. So the first stream soon after a send begins at the position of the send, unless a reader has
  * already seen the result in another way: then a new stream waits for later events.
  */
 export interface CatchUp {
-  /** Events are about to be sent to a session whose log ends at `head`. */
+  /** Called before events are sent to a session whose log ends at `head`. */
   sent(sessionId: string, head: number): void | Promise<void>;
-  /** The position at which a stream opened now begins; undefined: at the end of the log. */
+  /** Returns the position at which a new stream begins; undefined: at the end of the log. */
   take(sessionId: string): number | undefined | Promise<number | undefined>;
-  /** A reader has seen an idle session up to this frame. Later sends are not affected. */
+  /** Called when a reader has seen an idle session up to this frame. Later sends are not affected. */
   seen(sessionId: string, upTo: number): void | Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export function createCatchUp(clock: Pick<Clock, 'steady'>): LocalCatchUp {
   return {
     sent: (sessionId, head) => {
       forgetOld();
-      // Of several sends that no stream has covered the first one counts.
+      // The first of several sends counts, if no stream has covered them.
       const first = sends.get(sessionId)?.first ?? head;
       sends.delete(sessionId);
       sends.set(sessionId, { first, last: head, at: clock.steady() });
@@ -48,7 +48,7 @@ export function createCatchUp(clock: Pick<Clock, 'steady'>): LocalCatchUp {
     },
   };
 
-  /** The map is in the order of sends, so expired entries are first. */
+  /** Removes expired entries. The map is in the order of sends, so they come first. */
   function forgetOld(): void {
     const latest = clock.steady() - httpLimits.catchUpMs;
     for (const [sessionId, { at }] of sends) {

@@ -47,7 +47,7 @@ export function createSharedCatchUp(store: Pick<Store, 'documents' | 'now'>): Ca
       const next = toNext(known, now);
       if (next?.first === known?.first && next?.at === known?.at) return;
       try {
-        // Of two nodes that take the entry at once only one may get it, so it is emptied at a revision, not removed.
+        // Only one of two nodes that take the entry at once may get it, so it is emptied at a revision, not removed.
         await documents.put({ kind: CATCH_UP, id: sessionId, data: next ?? {}, ifRevision: before?.revision ?? 0 });
         return;
       } catch (error) {
@@ -58,7 +58,7 @@ export function createSharedCatchUp(store: Pick<Store, 'documents' | 'now'>): Ca
 }
 
 function toKnown(data: object | undefined, now: number): Unwatched | undefined {
-  // The cast: only this file writes it. A taken entry is empty.
+  // The cast: only this file writes the entry. A taken entry is empty.
   const { first, last, at } = (data ?? {}) as Partial<Unwatched>;
   if (first === undefined || last === undefined || at === undefined) return undefined;
   return at + httpLimits.catchUpMs > now ? { first, last, at } : undefined;

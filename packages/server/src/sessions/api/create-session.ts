@@ -17,39 +17,39 @@ import { toWorkChange } from './to-work-change.ts';
 /** A session to be created. */
 export interface CreateSession {
   readonly workspaceId: string;
-  /** The id, where something was prepared for the session before it exists. */
+  /** The id of the session, if resources were prepared for it before it exists. */
   readonly id?: string;
   readonly agent: SessionAgent;
   readonly environment: SessionCreated['environment'];
   readonly title?: string | null;
   readonly metadata?: JsonObject;
   readonly budget?: Budget | null;
-  /** A run that has used up the budget ends, instead of pausing until the budget is raised. */
+  /** Whether a run that has used up the budget ends, instead of pausing until the budget is raised. */
   readonly endsAtBudget?: boolean;
   /** How many levels deep agents may delegate; 1 by default. */
   readonly depthMax?: number;
   /** Whether text commands in the responses of agents are run. */
   readonly hasTextCommands?: boolean;
-  /** The agents that may be delegated to, if not the roster of the agent. */
+  /** The agents that may be delegated to; by default the roster of the agent. */
   readonly members?: readonly RosterMember[];
   readonly events?: readonly Extract<ClientEvent, { type: 'user.message' }>[];
-  /** The session runs elsewhere and is imported: clients cannot send to it. */
+  /** Whether the session runs elsewhere and is imported: clients cannot send to it. */
   readonly isReadOnly?: boolean;
-  /** Its workspace has a source, so that its files are recorded. */
+  /** Whether the workspace has a source, so that its files are recorded. */
   readonly isRecorded?: boolean;
-  /** What the workspace is made from, as lists show it. */
+  /** The source of the workspace, as lists show it. */
   readonly source?: SessionCreated['source'];
-  /** The vaults whose credentials its MCP servers are called with, in this order. */
+  /** The vaults with the credentials for the MCP servers of the session, in this order. */
   readonly vaultIds?: readonly string[];
   /** The name of the key of the caller. */
   readonly createdBy?: string;
-  /** The session only reports why the requested run cannot begin. */
+  /** Set if the requested run cannot begin: the session only reports this reason. */
   readonly refusal?: Refusal;
   /** Stores the response for a client that repeats the request, in the same write. */
   readonly toKey?: (made: SessionRecord) => NewKey;
 }
 
-/** Commits a new session and its first events in one write: after a crash there is all of it or nothing. */
+/** Commits a new session and its first events in one write: a crash leaves all of them or none. */
 export async function createSession(log: SessionLog, sources: Sources, request: CreateSession): Promise<string> {
   const { workspaceId, agent, environment, events = [], refusal, toKey } = request;
   const { ids } = sources;
@@ -74,7 +74,7 @@ export async function createSession(log: SessionLog, sources: Sources, request: 
   }));
   // A worker may prepare itself before there is anything to do.
   const works = environment.type === 'self_hosted' ? [toWorkChange(ids, first.time)] : [];
-  // The cast: as the store returns it; a store does not know the type of what it keeps.
+  // The cast: the data as the store returns it; a store does not know the type of its data.
   const data = session.data as unknown as JsonObject;
   const made = { ...session, data, revision: 1, updatedAt: session.createdAt, archivedAt: null };
   const keys = toKey === undefined ? [] : [{ type: 'put_key' as const, key: toKey(made) }];

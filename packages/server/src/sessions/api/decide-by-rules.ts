@@ -27,8 +27,8 @@ interface DecisionParts {
 }
 
 /**
- * Decides approvals by the rules of their workspace. A decision is submitted like that of a client, on the revision of the rules
- * that it was made by: a rule that is revoked at the same moment decides nothing.
+ * Decides approvals by the rules of their workspace. A decision is submitted like one of a client, on the revision of the rules
+ * that made it: a rule that is revoked at the same moment decides nothing.
  */
 export function createRuleDecisions(parts: DecisionParts): DecideByRules {
   const { store, clock } = parts;
@@ -53,7 +53,7 @@ export function createRuleDecisions(parts: DecisionParts): DecideByRules {
   };
 }
 
-/** How many pending approvals of each session the rules allow. A path in a workspace counts wherever the workspace may be. */
+/** How many pending approvals of each session the rules allow. A path in a workspace matches wherever the workspace may be. */
 export async function findMatches(
   store: Store,
   workspaceId: string,

@@ -57,7 +57,7 @@ export function createRetention(options: RetentionOptions): Retention {
     return removed;
   };
 
-  /** A log that cannot be read does not stop the others from being pruned. */
+  /** Prunes one log. A log that cannot be read does not keep other logs from being pruned. */
   const prune = async (sessionId: string, endedBefore: number): Promise<number> => {
     try {
       return await pruneSession(store, sessionId, endedBefore);
@@ -110,7 +110,7 @@ function isWhole({ type }: Frame): boolean {
   return type === 'agent.message' || type === 'agent.thinking' || type === 'agent.tool_result';
 }
 
-/** The output of a call is whole in its result. */
+/** The id that the deltas of a whole block or result have. The result of a call contains its whole output. */
 function idOfWhole(frame: Frame): string {
   return frame.type === 'agent.tool_result' ? (frame.payload['tool_use_id'] as string) : idOf(frame);
 }

@@ -38,11 +38,11 @@ export interface SendRequest {
 /** An event that was accepted. */
 export interface Sent extends ClientInput {
   readonly time: number;
-  /** The thread that it was sent to, if that is not the primary one. */
+  /** The thread that the event was sent to; null for the primary one. */
   readonly threadId: string | null;
 }
 
-/** Queues events for the owner of the session, all or none. Everything that they refer to is checked first. */
+/** Queues events for the owner of the session, all or none. All ids in the events are checked first. */
 export async function sendEvents(request: SendRequest): Promise<readonly Sent[]> {
   const { store, clock, ids, session, events } = request;
   checkOpen(session);
@@ -78,7 +78,7 @@ export async function sendEvents(request: SendRequest): Promise<readonly Sent[]>
   const bytes = jsonBytesAtMost(events);
   const isLong = bytes > logLimits.logCommitAloneBytes;
   const pause = bytes > sessionLimits.sendAtOnceBytesMax ? yieldToEventLoop(isLong ? 0 : undefined) : undefined;
-  // Without a pause there is no await: it would let all requests of this turn pass before the first one is committed.
+  // No await without a pause: it would let all requests of this turn of the event loop pass before the first one is committed.
   if (pause !== undefined) await pause;
   if (request.toKey !== undefined) changes.push({ type: 'put_key', key: request.toKey(sent) });
   await commitOne(store, { type: 'submit', sessionId: session.id, changes }).catch(async (error: unknown) => {
@@ -105,7 +105,7 @@ function checkOpen({ id, archivedAt, status }: SessionRecord): void {
   if (status === 'terminated') throw sessionError('session_terminated', `${id} is terminated`);
 }
 
-/** Events have to fit into the log, and the events of one request are one commit. */
+/** Checks that events fit into the log; the events of one request are one commit. */
 export function checkSizes(events: readonly ClientEvent[]): void {
   for (const [index, event] of events.entries()) {
     const problem = findSizeProblem(`events[${index}]`, event);
@@ -119,8 +119,8 @@ export function checkSizes(events: readonly ClientEvent[]): void {
 }
 
 /**
- * Throws if the session would have too much content with these events. Short events are checked without the inputs that wait:
- * the number of those is bounded.
+ * Throws if the session would have too much content with these events. Short events are checked without the pending inputs:
+ * the number of inputs is bounded.
  */
 async function checkSessionSize(store: Store, session: SessionRecord, events: readonly ClientEvent[]): Promise<void> {
   const added = jsonBytesAtLeast(events);
@@ -132,7 +132,7 @@ async function checkSessionSize(store: Store, session: SessionRecord, events: re
   }
 }
 
-/** A decision without its content: the log of the session has that. */
+/** The audit entry of a decision, without the content, which is in the log of the session. */
 function toAuditEntry({ audit, session }: SendRequest, event: ClientEvent, { id, data }: ApprovalRecord) {
   if (event.type !== 'user.tool_confirmation') return undefined;
   const details = { session_id: session.id, tool: data['name'] ?? null, result: event.result };
@@ -169,7 +169,7 @@ async function findApproval(
   return approval;
 }
 
-/** A worker runs the call that it reads on the wire, which has the input of the model. */
+/** Why the input of a call cannot be changed: a worker runs the call that it reads on the wire, with the input of the model. */
 function findInputProblem(session: SessionRecord): string | null {
   if (dataOf(session).environment_type !== 'self_hosted') return null;
   return 'updated_input is not possible in a self-hosted environment, where a worker runs the call as it was made';
@@ -177,7 +177,7 @@ function findInputProblem(session: SessionRecord): string | null {
 
 /** Why an approval can no longer be decided. */
 function toRefusal({ resolution }: ApprovalRecord, place: string): Error {
-  // Only sessions and this file write it.
+  // Only sessions and this file write this data.
   const data = (resolution?.data ?? {}) as Partial<WithdrawnData>;
   if (data.interrupted !== true) return sessionError('already_answered', `${place} was already answered`);
   if (data.closed_by === 'not_requested') {
@@ -223,7 +223,7 @@ function resolutionOf(event: ClientEvent): object {
   return event.type === 'user.tool_confirmation' ? { result: event.result } : {};
 }
 
-/** A client hands the decision to the program, perhaps after a restart of this server. */
+/** The decision as it is stored: a client delivers it to the program, perhaps after a restart of this server. */
 function decisionOf(event: ClientEvent): object {
   if (event.type !== 'user.tool_confirmation') return {};
   const { result, deny_message, updated_input, interrupt } = event;
@@ -266,9 +266,9 @@ async function checkSteerable(store: Store, session: SessionRecord, threadId: st
   }
 }
 
-/** Records that were written before a session could have several programs do not say so. */
+/** Whether a thread is a sub-agent. Records from before a session could have several programs are not marked. */
 function isSubAgent(session: SessionRecord, { id, data }: ThreadRecord): boolean {
-  // Only sessions write it.
+  // Only sessions write this data.
   const { agent, is_sub_agent: isMarked = false } = data as unknown as ThreadData;
   const program = findProgramEntry(dataOf(session).agent.model.id);
   const isOfProgram = program !== undefined && [program, undefined].includes(findProgramEntry(agent.model.id));
@@ -279,7 +279,7 @@ function primaryOf(session: SessionRecord): string {
   return dataOf(session).primary_thread_id;
 }
 
-/** Only sessions write it. */
+/** The data of a session record, which only sessions write. */
 function dataOf({ data }: SessionRecord): SessionData {
   return data as unknown as SessionData;
 }

@@ -25,7 +25,7 @@ import type { HostOptions } from '../runtime/host/host-options.ts';
 import { type SessionFigures, SessionHost } from '../runtime/session-host.ts';
 import { type SessionUpdate, toUpdate, type Updatable } from '../core/steps/to-update.ts';
 
-/** The sessions of all workspaces. Callers check the form of requests; whether they are possible is decided here. */
+/** The sessions of all workspaces. Callers check the form of requests; these methods check whether they are possible. */
 export interface Sessions {
   /** Adopts sessions that were running when the last process ended. */
   start(): Promise<void>;
@@ -34,7 +34,7 @@ export interface Sessions {
   fork(request: ForkSession): Promise<SessionRecord>;
   /** Sends all events or none. They are durable when this resolves; the owner of the session applies them. */
   send(request: SendToSession): Promise<readonly Sent[]>;
-  /** Resolves when everything that was sent is applied and durable, or the owner of the session did not respond in time. */
+  /** Resolves when all sent events are applied and durable, or the owner of the session did not respond in time. */
   applyInputs(sessionId: string): Promise<void>;
   update(request: UpdateSession): Promise<SessionRecord>;
   /** Archives an idle session. Archiving it again changes nothing. */
@@ -43,41 +43,41 @@ export interface Sessions {
   delete(workspaceId: string, sessionId: string): Promise<void>;
   /** Begins to prepare the workspace of a session before its first run, such as by cloning its repositories. */
   prepare(sessionId: string): void;
-  /** A client follows the session and decides about its calls. Its approvals are withdrawn when it stops. */
+  /** Watches a session that a client follows and decides for. Its approvals are withdrawn when the client stops. */
   watchFollowed(sessionId: string): Promise<void>;
   /** Logs that changes of the workspace were applied. */
   logApplied(workspaceId: string, sessionId: string, applied: AppliedPayload): Promise<void>;
   /** Removes the workspace of an idle session. The next message begins with a new one. */
   discardWorkspace(workspaceId: string, sessionId: string, by: string): Promise<void>;
-  /** Replaces the files of an idle session that differ between two trees. What was not recorded yet is recorded first. */
+  /** Replaces the files of an idle session that differ between two trees. Changes that were not recorded yet are recorded first. */
   restoreWorkspace(workspaceId: string, sessionId: string, restored: RestoredTree): Promise<void>;
-  /** Merges what a thread has changed in its own worktree into the workspace that it was made from. */
+  /** Merges the changes of a thread in its own worktree into the workspace that the worktree was made from. */
   mergeChanges(workspaceId: string, sessionId: string, merged: MergedThread): Promise<void>;
   archiveThread(workspaceId: string, sessionId: string, threadId: string): Promise<ThreadRecord>;
   /** Logs connections of programs of a session. Throws if this process does not own it. */
   logConnections(sessionId: string, entries: readonly EgressEntry[]): Promise<void>;
-  /** What the threads of a session that this process owns are doing. Undefined: this process does not own it. */
+  /** The activity of the threads of a session; undefined if this process does not own it. */
   health(sessionId: string): readonly ThreadHealth[] | undefined;
   /** Sends a request to the program of a session that this process owns, or can acquire for a rewind. Undefined: another process owns it. */
   control(sessionId: string, control: SessionControl): Promise<ControlOutcome | undefined>;
   /** Answers the pending approvals of the workspace that the rule allows. Resolves with their number. */
   applyRule(workspaceId: string, rule: Rule): Promise<number>;
-  /** How many pending approvals the rule would answer, judged by their inputs alone. */
+  /** How many pending approvals the rule would answer, as far as their inputs show. */
   countMatches(workspaceId: string, rule: Rule): Promise<number>;
   /** Figures for metrics. */
   figures(): SessionFigures;
   /** How many sessions this process has open, running or idle. */
   countOpen(): number;
-  /** Stops all work where it is. */
+  /** Stops all work at once. */
   close(): Promise<void>;
 }
 
-/** What the log has of changes that were applied. */
+/** Applied changes, as the log records them. */
 export type AppliedPayload = Omit<FramePayloads['workspace.applied'], 'id'>;
 
 /** The files that are replaced, and the name of the key of the caller. */
 export interface RestoredTree {
-  /** Has these files as they are on disk. */
+  /** The tree with these files as they are on disk. */
   readonly from: string;
   readonly tree: string;
   readonly by: string;
@@ -261,7 +261,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     }
   }
 
-  /** Runs a command here, or forwards it to the owner of the session. Throws if the owner refuses it. */
+  /** Runs a command here, or forwards it to the owner of the session. Throws if the owner rejects it. */
   async function command(
     session: SessionRecord,
     toCommand: (state: Updatable) => SessionCommand,
@@ -312,7 +312,7 @@ function toUpdateCommand(state: Updatable, request: SessionUpdate): SessionComma
 
 /** The record is committed with the frames, so it has the owner's state. */
 function toUpdatable({ id, status, data }: SessionRecord): Updatable {
-  // Only sessions write it.
+  // Only sessions write this data.
   const { title, metadata, agent, budget, usage } = data as unknown as SessionData;
   return { id, status, title, metadata, agent, budget, usage };
 }

@@ -30,7 +30,7 @@ export interface ActorOptions {
   readonly prepareWorkspace?: PrepareWorkspace | null | undefined;
   /** Records the files of the session; null for a session without a source. */
   readonly recorder: WorkspaceRecorder | null;
-  /** The worktrees of threads that work apart; null where there are none. */
+  /** The worktrees of threads that work in their own one; null without such threads. */
   readonly threads?: ThreadWorkspaces | null | undefined;
   /** Answers approvals that a rule allows, and returns how many. */
   readonly decideByRules?: DecideByRules | undefined;

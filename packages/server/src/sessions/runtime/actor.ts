@@ -47,7 +47,7 @@ export class SessionActor {
   readonly #spent = new Map<string, UsageTotals>();
   readonly #signs: RequestActivity;
   readonly #activity: SessionActivity;
-  /** Requests and waits that the state wants. A session with an entry here, or in `#tools`, is not let go. */
+  /** Requests and waits that the state wants. A session with an entry here, or in `#tools`, is not released. */
   readonly #work = new Map<string, AbortController>();
   /** Running tools, including those that were aborted. */
   readonly #tools = new Map<string, AbortController>();
@@ -118,15 +118,15 @@ export class SessionActor {
     return this.#happenedAt;
   }
 
-  /** Whether work is under way that a release would lose. */
+  /** Whether work is in progress that a release would lose. */
   get isBusy(): boolean {
     const isAtWork = this.#work.size > 0 || this.#tools.size > 0 || this.#preparation.isUnderWay;
     return isAtWork || this.state.status === 'running' || this.state.status === 'rescheduling';
   }
 
   /**
-   * Whether a program has something under way although the session may be idle: a turn that waits for an answer, a background
-   * command, a wake-up. Only its process can go on with it, so the session must not be released. Threads of model engines have
+   * Whether a program has work in progress although the session may be idle: a turn that waits for a decision, a background
+   * command, a wake-up. Only its process can continue that work, so the session must not be released. Threads of model engines have
    * everything in the log.
    */
   get hasOpenProgram(): boolean {
@@ -134,15 +134,15 @@ export class SessionActor {
     return this.#programs.isOpen(this.#sources.clock.now());
   }
 
-  /** Ends all programs although one has something under way. What is lost is logged with the reason. */
+  /** Ends all programs, even if one has work in progress. The lost work is logged with the reason. */
   async releasePrograms(message: string): Promise<void> {
     await this.dispatch({ type: 'release_programs', message });
     if (!this.#isLost) await this.#programs.close();
   }
 
   /**
-   * Applies a command. Its frames are durable when this resolves, and the work that they announce has begun; or the session is
-   * lost, and nothing was written. `change`: files that changed before it, which are logged with it.
+   * Applies a command. When this resolves, its frames are durable and the work that they announce has begun; or the session is
+   * lost, and nothing was written. `change`: files that changed before the command, which are logged with it.
    */
   async dispatch(command: Command, changes: readonly Change[] = [], change?: WorkspaceChange): Promise<void> {
     if (this.#isLost) return;
@@ -167,14 +167,14 @@ export class SessionActor {
     if (this.state.created.is_read_only !== true) await this.#programs.recover(readLogged);
   }
 
-  /** After the state was read from the log: ends what its last owner left open, and waits on for what it waited for. */
+  /** After the state was read from the log: ends work that its last owner left open, and resumes its waits. */
   async recover({
     hasLostWorkspace = false,
     hasLostFiles = true,
     cause,
   }: {
     hasLostWorkspace?: boolean;
-    /** Whether its files are gone too: where workspaces are shared, only the conversation of a program is. */
+    /** Whether the files of the workspace are lost too: where workspaces are shared, only the conversation of a program is lost. */
     hasLostFiles?: boolean;
     cause?: string | undefined;
   } = {}): Promise<void> {
@@ -208,7 +208,7 @@ export class SessionActor {
     );
   }
 
-  /** What the threads are doing at this moment, which is not in the log. */
+  /** The current activity of the threads, which is not in the log. */
   health(): readonly ThreadHealth[] {
     return toThreadHealth(this.state, { signs: this.#signs, vitalsOf: (thread) => this.#programs.vitalsOf(thread) });
   }
@@ -376,8 +376,8 @@ export class SessionActor {
   }
 
   /**
-   * A request or a wait that is stopped is forgotten at once: nothing that it still says is taken, and an engine that
-   * ignores its signal must not keep the session. A tool that is stopped is waited for, but not for long.
+   * A stopped request or wait is forgotten at once: its later output is ignored, and an engine that
+   * ignores its signal must not keep the session. The session waits for a stopped tool, but not for long.
    */
   #stopUnwanted(): void {
     const wanted = new Set([...this.state.threads.values()].flatMap(toWanted));

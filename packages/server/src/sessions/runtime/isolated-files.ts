@@ -13,7 +13,7 @@ export interface IsolatedFilesOptions {
   readonly dispatch: (command: Command) => Promise<void>;
 }
 
-/** The files of threads with worktrees of their own: each is made before the first model request of its thread, and recorded. */
+/** The files of threads with worktrees of their own: each worktree is created before the first model request of its thread, and recorded. */
 export class IsolatedFiles {
   readonly #options: IsolatedFilesOptions;
   readonly #recorders = new Map<string, WorkspaceRecorder>();
@@ -23,7 +23,7 @@ export class IsolatedFiles {
     this.#options = options;
   }
 
-  /** Makes the worktree of a thread ready. Rejects if that fails, and may be tried again. */
+  /** Makes the worktree of a thread ready. Rejects if that fails; it can then be called again. */
   async prepare(owner: ThreadState): Promise<void> {
     const preparing = this.#preparing.get(owner.id) ?? this.#prepare(owner);
     this.#preparing.set(owner.id, preparing);
@@ -42,12 +42,12 @@ export class IsolatedFiles {
     return (await this.#options.threads.open(this.#toThread(owner))).path;
   }
 
-  /** Undefined before its worktree is ready. */
+  /** The recorder of the worktree of a thread; undefined before the worktree is ready. */
   recorderOf(owner: ThreadState): WorkspaceRecorder | undefined {
     return this.#recorders.get(owner.id);
   }
 
-  /** Records a worktree. The change has what its thread has changed in all, which its report says. */
+  /** Records a worktree. The change also contains everything that its thread has not merged yet, for the report of the thread. */
   async record(owner: ThreadState, cause: RecordCause): Promise<WorkspaceChange | undefined> {
     const recorder = this.recorderOf(owner);
     const change = await recorder?.record(cause);

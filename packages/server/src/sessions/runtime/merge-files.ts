@@ -9,14 +9,14 @@ import { sessionLimits } from '../core/limits.ts';
 import { type SessionState, type ThreadState, threadOf } from '../core/state/state.ts';
 import { recordedTreeOf, worktreeOwnerOf } from '../core/state/workspace-of.ts';
 
-/** What a merge works with. A workspace is named by the thread whose own worktree it is; null is that of the session. */
+/** What a merge needs. A worktree is named by the thread that owns it; null is the workspace of the session. */
 export interface MergeParts {
   readonly state: SessionState;
-  /** The recorder of a workspace that is ready. Makes it ready. */
+  /** Prepares a workspace and returns its recorder. */
   readonly open: (owner: ThreadState | null) => Promise<WorkspaceRecorder>;
-  /** Records a workspace and logs what has changed. */
+  /** Records a workspace and logs the changes. */
   readonly log: (owner: ThreadState | null, cause: RecordCause) => Promise<void>;
-  /** A change of a workspace as the log has it. */
+  /** Records a workspace and returns its change for the log. */
   readonly record: (owner: ThreadState | null, cause: RecordCause) => Promise<WorkspaceChange | undefined>;
   readonly dispatch: (command: Command, change?: WorkspaceChange) => Promise<void>;
 }
@@ -26,21 +26,21 @@ export interface MergeRequest {
   readonly threadId: string;
   /** The call of `merge_changes`; null if a person asked for it. */
   readonly toolUseId: string | null;
-  /** The name of the key of that person. */
+  /** The name of the key of the person who asked for the merge; null for a call. */
   readonly by: string | null;
 }
 
 /** How a merge ended. Unless it is `merged`, no file was changed. */
 export type MergeReport =
   | { readonly type: 'merged'; readonly files: readonly FileChange[] }
-  /** There was nothing that was not merged before. */
+  /** All changes had been merged before. */
   | { readonly type: 'nothing' }
   | { readonly type: 'conflicts'; readonly files: readonly MergeConflict[] }
   | { readonly type: 'failed'; readonly reason: string };
 
 /**
- * Merges what a thread has changed in its own worktree into the workspace that it was made from. Everything is known before the
- * first file is written, and what is going to be written is logged first, so that a crash leaves all of it or nothing.
+ * Merges the changes of a thread in its own worktree into the workspace that the worktree was made from. Conflicts are found before the
+ * first file is written, and the changes are logged before they are written, so that a crash leaves all of them or none.
  */
 export async function mergeFiles(parts: MergeParts, request: MergeRequest): Promise<MergeReport> {
   const { state } = parts;
@@ -81,7 +81,7 @@ export async function resumeMerge(parts: MergeParts): Promise<void> {
     await into.replace({ from, tree });
     await end(parts, { target, into, trees: { from, tree } }, merge);
   } catch {
-    // Its disk is gone or full. The files of the thread are recorded, and can be merged again.
+    // The disk is lost or full. The files of the thread are recorded, and can be merged again.
     await parts.dispatch({ type: 'merge_ended', merge: { ...merge, is_merged: false } });
   }
 }
@@ -115,7 +115,7 @@ async function write(parts: MergeParts, target: MergeTarget, merge: Merge): Prom
   return { type: 'merged', files };
 }
 
-/** Writes all files. If one of them cannot be written, the others become what they were. */
+/** Writes all files. If one of them cannot be written, the others are restored. */
 async function replaceAll({ into, trees: { from, tree } }: MergeTarget): Promise<MergeReport | undefined> {
   const undo = async () => await into.replace({ from: tree, tree: from });
   try {
@@ -145,7 +145,7 @@ async function end(parts: MergeParts, { target, into, trees }: MergeTarget, merg
   );
 }
 
-/** The change as one of a merge, unless other calls may have made it too. */
+/** Marks the change as one of the merge, unless other calls may have made it too. */
 function toMerged(change: WorkspaceChange, { tool_use_id: toolUseId, by }: Merge): WorkspaceChange {
   const { payload } = change;
   if (payload.candidates !== undefined) return change;

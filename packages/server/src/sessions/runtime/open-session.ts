@@ -30,25 +30,25 @@ export interface SessionParts {
   readonly store: Store;
   readonly log: SessionLog;
   readonly engine: Engine;
-  /** The engine that runs threads whose model is one of a program, by the model. */
+  /** Returns the program engine that runs threads with this model. */
   readonly programOf?: ((model: string) => ProgramEngine) | undefined;
   readonly models: ModelFacts;
-  /** Completes a model request before an engine gets it, such as with the content of files; or says why it cannot. */
+  /** Completes a model request before an engine gets it, such as with the content of files, or returns the reason why it cannot be made. */
   readonly prepareRequest?: RequestRunner['prepareRequest'] | undefined;
   /** Called when a model request has ended: `ok`, or why it failed. */
   readonly onRequestEnd?: RequestRunner['onEnd'] | undefined;
   readonly openToolbox: (sessionId: string, environment: SessionState['created']['environment']) => Toolbox;
-  /** Creates the workspace of the session if it does not exist, and returns its path. */
+  /** Creates the workspace of the session unless it exists, and returns its path. */
   readonly openWorkspace: (sessionId: string) => Promise<string>;
   /** Removes the workspace of a session that was discarded. */
   readonly removeWorkspace?: ((sessionId: string) => Promise<void>) | undefined;
-  /** Prepares the workspace of a session that has a source, such as by cloning repositories. Returns what could not be prepared. */
+  /** Prepares the workspace of a session that has a source, such as by cloning repositories. Returns the parts that could not be prepared. */
   readonly prepareWorkspace?: PrepareWorkspace | undefined;
   /** The recorder of a session whose workspace has a source, from its last recorded tree on. */
   readonly openRecorder?:
     | ((sessionId: string, tree: string | null, opened: string | null) => WorkspaceRecorder)
     | undefined;
-  /** The worktrees of threads that work apart from the others of their session. */
+  /** The worktrees of threads that do not work in the workspace of their session. */
   readonly threadWorkspaces?: ThreadWorkspaces | undefined;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -58,7 +58,7 @@ export interface SessionParts {
   readonly schedule: Schedule;
   /** Answers approvals that a rule allows. */
   readonly decideByRules?: DecideByRules | undefined;
-  /** A long log was read without a checkpoint near its end. */
+  /** Called when a long log was read without a checkpoint near its end. */
   readonly onLongLog?: ((sessionId: string, head: number) => void) | undefined;
   /** Set where several processes share the store: then a lease may be lost at any time. */
   readonly shared?: SharedParts | undefined;
@@ -71,7 +71,7 @@ export interface SharedParts {
   /** How many nodes share the sessions without an owner, this one included. */
   readonly countNodes?: (() => number) | undefined;
   readonly busySessionsMax?: number | undefined;
-  /** Whether workspaces are on a disk that all nodes have. */
+  /** Whether workspaces are on a disk that all nodes share. */
   readonly sharesWorkspaces?: boolean | undefined;
   readonly leaseMs?: number | undefined;
   readonly tickMs?: number | undefined;
@@ -120,7 +120,7 @@ export async function openSession(
   const hasLostFiles = home === 'lost' && shared?.sharesWorkspaces !== true;
   const actor = createActor(parts, { state, fence: acquired.fence, lease, toolbox, hasLostFiles, ...events });
   const { unwritable, lostBecause: cause } = events;
-  // Continuing would lead to the same frame, and cost the same model request again.
+  // Continuing would produce the same frame, and cost the same model request again.
   if (unwritable !== undefined) await actor.dispatch({ type: 'unwritable', message: unwritable });
   else {
     // The transcripts are on the disk with its workspace.
@@ -163,19 +163,19 @@ async function keepLease<Result>(
   }
 }
 
-/** What the opener of a session knows and receives. */
+/** What the caller that opens a session knows about it, and its callbacks. */
 export interface OpenedEvents {
-  /** Why the last frame of this session could not be written, if that was so. */
+  /** Why the last frame of this session could not be written; undefined if it was written. */
   readonly unwritable?: string | undefined;
   /** Why this process lost the session when it last owned it, if no other process has owned it since. */
   readonly lostBecause?: string | undefined;
-  /** Another process owns the session, or it cannot be written any more. */
+  /** Called when another process owns the session, or the session cannot be written any more. */
   readonly onLost: (error: unknown) => void;
-  /** Background work failed. */
+  /** Called when background work failed. */
   readonly onProblem: (error: unknown) => void;
-  /** Another node has its workspace. */
+  /** Called when another node has the workspace of the session. */
   readonly onElsewhere: () => void;
-  /** The log was read, and nothing is recovered yet. */
+  /** Called when the log was read, before the session is recovered. */
   readonly onRead: (state: SessionState) => void;
 }
 
@@ -237,13 +237,13 @@ function createActor(
   });
 }
 
-/** Whether there may be something to clone, to install or to check before runs. */
+/** Whether runs may need repositories to be cloned, packages to be installed, or files to be checked first. */
 function isToPrepare({ is_recorded, is_read_only, environment, vault_ids = [] }: SessionCreated): boolean {
   const hasPart = is_recorded === true || environment.packages !== undefined || vault_ids.length > 0;
   return hasPart && is_read_only !== true;
 }
 
-/** Imported sessions have their files elsewhere. */
+/** Whether files of the session are recorded. The files of imported sessions are on another machine. */
 function isRecorded({ created }: SessionState): boolean {
   return created.is_recorded === true && created.is_read_only !== true;
 }
@@ -269,7 +269,7 @@ function onNode(recorder: WorkspaceRecorder, beforePrepare: () => Promise<void>)
 
 const noProgram = createNoProgramEngine('this server runs no programs: choose another model');
 
-/** The recorder goes on from the last recorded tree; a workspace that was lost is recorded from its beginning. */
+/** Opens the recorder at the last recorded tree; a workspace that was lost is recorded from its beginning. */
 function openRecorder(
   { id, workspace }: SessionState,
   hasLostFiles: boolean,

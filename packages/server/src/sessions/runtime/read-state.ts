@@ -13,13 +13,13 @@ import type { SessionState } from '../core/state/state.ts';
 export interface ReadStateOptions {
   /** The last frame that is folded. */
   readonly upTo?: number;
-  /** A long log was read without a checkpoint near its end. */
+  /** Called when a long log was read without a checkpoint near its end. */
   readonly onLong?: ((sessionId: string, head: number) => void) | undefined;
 }
 
 /**
  * The state of a session, folded from its log up to its end, or up to a frame: from its newest checkpoint on if there is one.
- * Undefined: there is no such session.
+ * Undefined if the session does not exist.
  */
 export async function readState(
   store: Pick<Store, 'read' | 'checkpoints'>,

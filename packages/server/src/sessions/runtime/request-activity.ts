@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { RequestPhase } from '../../engines/model/engine.ts';
 
-/** The progress of an open model request. It is in memory only. */
+/** The progress of an open model request, in memory only. */
 export interface RequestProgress {
   readonly since: number;
   /** The state of the connection; null for an engine without one. */

@@ -8,7 +8,7 @@ import { type PendingCall, toPendingCalls } from './pending-calls.ts';
 export type DecideByRules = (state: SessionState, calls: readonly PendingCall[]) => Promise<number>;
 
 /**
- * Has the approvals of a session decided by rules, whenever one begins. In the background: nothing waits for a decision that a
+ * Applies rules to each new approval of a session. In the background: nothing waits for a decision that a
  * person may have to make.
  */
 export class RuleDecisions {
@@ -27,7 +27,7 @@ export class RuleDecisions {
     this.#openWorkspace = openWorkspace;
   }
 
-  /** Frames are durable: approvals that they begin are decided. */
+  /** Called when frames are durable: decides approvals that begin with them. */
   follow(frames: readonly NewSessionFrame[]): void {
     if (frames.some(isRequest)) this.decideLater();
   }
@@ -49,12 +49,12 @@ export class RuleDecisions {
     return calls.length === 0 ? 0 : await this.#decide(this.#state, calls);
   }
 
-  /** No decision begins after this. */
+  /** Starts no more decisions. */
   stop(): void {
     this.#isStopped = true;
   }
 
-  /** Resolves when no decision is under way. */
+  /** Resolves when no decision is in progress. */
   async ended(): Promise<void> {
     await Promise.allSettled(this.#deciding);
   }

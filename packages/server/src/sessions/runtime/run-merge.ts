@@ -4,7 +4,7 @@ import type { Call } from '../core/state/state.ts';
 import type { MergeReport, MergeRequest } from './merge-files.ts';
 import type { SessionFiles } from './session-files.ts';
 
-/** Runs a call of `merge_changes`, which was checked when it was started. It has a result in any case, and is not stopped. */
+/** Runs a call of `merge_changes`, which was checked when it was started. It always has a result, and is not stopped. */
 export async function runMerge(files: Pick<SessionFiles, 'merge'> | null, { id, input }: Call): Promise<ToolResult> {
   const { thread_id: threadId } = input as { readonly thread_id: string };
   const request: MergeRequest = { threadId, toolUseId: id, by: null };

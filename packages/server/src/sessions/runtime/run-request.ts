@@ -30,15 +30,15 @@ export interface RequestRunner {
   readonly offers: OfferedTools;
   readonly models: ModelFacts;
   readonly nextEventId: () => string;
-  /** How long to wait before the next attempt, after so many that failed. */
+  /** How long to wait before the next attempt, after this number of failures. */
   readonly retryDelayMs: (failures: number) => number;
   readonly clock: Clock;
   readonly schedule: Schedule;
-  /** Completes the request before the engine gets it, or says why it cannot be made. */
+  /** Completes the request before the engine gets it, or returns the reason why it cannot be made. */
   readonly prepareRequest: (request: ModelRequest) => Promise<ModelRequest | EngineFailure>;
   /** Called when the request has ended: `ok`, or why it failed. */
   readonly onEnd: (outcome: 'ok' | FailureReason) => void;
-  /** Resolves when it is durable. */
+  /** Writes a delta. Resolves when the delta is durable. */
   readonly writeDelta: (frame: NewSessionFrame) => Promise<unknown>;
   /** Receives the usage of a model request so far. */
   readonly onUsage: (startId: string, spent: UsageTotals) => void;
@@ -110,7 +110,7 @@ function toSpent({ models }: RequestRunner, { id, speed }: ModelChoice, usage: U
   return toTotals(usage, models.costNanoUsd(id, usage, speed));
 }
 
-/** The request as it was when it was decided: the state changes while it is open. */
+/** The request as of its decision: the state changes while the request is open. */
 interface RequestInput {
   readonly request: Omit<ModelRequest, 'tools'>;
   readonly purpose: RequestPurpose;
@@ -203,7 +203,7 @@ function toSummarised(
   return { type: 'summarised', threadId, summarised: { startId, history, usage, costNanoUsd, model } };
 }
 
-/** Names must be unique, or endpoints refuse all of them. Delegation tools come first, as they do in a call. */
+/** Names must be unique, otherwise endpoints reject the request. Delegation tools come first, as they do in a call. */
 function toDefinitions(own: ModelRequest['tools'], { tools }: ToolOffer): ModelRequest['tools'] {
   const taken = new Set(own.map(({ name }) => name));
   const offered = [...tools].filter(([name, { isEnabled }]) => isEnabled && !taken.has(name));

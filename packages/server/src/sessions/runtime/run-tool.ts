@@ -11,17 +11,17 @@ export interface ToolRunner {
   readonly offers: OfferedTools;
   readonly schedule: Schedule;
   /**
-   * The directory that the agents of the session share, or the worktree of a thread of its own (`worktreeOwner`). Where
-   * several nodes share sessions, it binds this one here.
+   * Opens the directory that the agents of the session share, or the own worktree of a thread (`worktreeOwner`). Where
+   * several nodes share sessions, this binds the session to this node.
    */
   readonly openWorkspace: (sessionId: string, worktreeOwner: string | null) => Promise<string>;
   /** Called right before a tool begins: aborts the signal of the call if the lease of the session is lost. */
   readonly checkOwner: () => void;
-  /** The thread has ended: resources that tools keep for it can be released. */
+  /** Called when the thread has ended: resources that tools hold for it can be released. */
   readonly onThreadEnd: (threadId: string) => void;
 }
 
-/** Runs one tool call. It always has a result, and soon after the signal is aborted. */
+/** Runs one tool call. It always has a result; after the signal is aborted, within a short time. */
 export async function runTool(
   runner: ToolRunner,
   state: SessionState,
@@ -55,8 +55,8 @@ async function run(
   }
   const worktreeOwner = worktreeOwnerOf(state, threadId)?.id ?? null;
   const workspace = once(() => openWorkspace(state.id, worktreeOwner));
-  // Before it begins, and each time: files that were mounted in the meantime have to be there, also for a shell that is open already.
-  // Other tools open it only if their output does not fit into a result.
+  // Before each call: files that were mounted in the meantime must be present, also for a shell that is open already.
+  // Other tools open the workspace only if their output does not fit into a result.
   if (tool.kind === 'builtin' && tool.isSandboxed) await workspace();
   checkOwner();
   if (signal.aborted) return textResult('It was stopped before it began.', { isError: true });

@@ -4,11 +4,11 @@ import type { Change } from '../../store/write.ts';
 import type { SessionState } from '../core/state/state.ts';
 import { type ThreadActivity, toSummary } from '../core/state/to-summary.ts';
 
-/** When the threads of a session last received text. Deltas are not part of the state, so the summary would not have it. */
+/** When the threads of a session last received text. Deltas are not part of the state, so the summary would not contain this time. */
 export class SessionActivity {
   readonly #state: SessionState;
   readonly #threads = new Map<string, ThreadActivity>();
-  /** The activity of each thread as its summary was last written because of it. */
+  /** The activity of each thread at the last write of its summary for activity. */
   readonly #written = new Map<string, number>();
 
   constructor(state: SessionState) {
@@ -19,7 +19,7 @@ export class SessionActivity {
     return this.#threads;
   }
 
-  /** A delta is about to be written. Returns the change that goes with it, if the summary is not recent enough. */
+  /** Called before a delta is written. Returns the change of the summary to write with it, if the summary is too old. */
   note({ threadId, type, time }: NewSessionFrame): Change[] {
     if (threadId === null) return [];
     const isQueued = type === 'delta.queued';

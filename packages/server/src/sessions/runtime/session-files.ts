@@ -16,7 +16,7 @@ import { toRecordedCall } from './to-recorded-call.ts';
 export interface SessionFilesOptions {
   readonly state: SessionState;
   readonly recorder: WorkspaceRecorder;
-  /** The worktrees of threads that work apart. */
+  /** The worktrees of threads that do not work in the workspace of the session. */
   readonly threads: ThreadWorkspaces | null;
   readonly dispatch: (command: Command, change?: WorkspaceChange) => Promise<void>;
 }
@@ -28,7 +28,7 @@ export class SessionFiles {
   #preparing: Promise<PrepareFailure | undefined> | undefined;
   /** How the last preparation ended. */
   #preparation: 'none' | 'ready' | 'failed' = 'none';
-  /** One merge at a time. */
+  /** The last merge: one runs at a time. */
   #merging: Promise<unknown> = Promise.resolve();
 
   constructor(options: SessionFilesOptions) {
@@ -37,13 +37,13 @@ export class SessionFiles {
     this.#isolated = threads === null ? null : new IsolatedFiles({ state, threads, dispatch });
   }
 
-  /** Prepares the workspace. Rejects if that fails, and may be tried again. */
+  /** Prepares the workspace. Rejects if that fails; it can then be called again. */
   async prepare(): Promise<void> {
     const failure = await this.#prepareOnce();
     if (failure !== undefined) throw new Error(failure.message);
   }
 
-  /** As `prepare`, before a model request: a failure is the outcome of the request. So is a setup command of a clone that failed. */
+  /** As `prepare`, before a model request: a failure, also one of a setup command of a clone, is the outcome of the request. */
   async prepareFor(
     threadId: string,
     startId: string,
@@ -70,7 +70,7 @@ export class SessionFiles {
     };
   }
 
-  /** A tool call of a model engine begins. What the user has changed before is logged first. */
+  /** Begins a tool call of a model engine. Changes that the user made before are logged first. */
   async beginCall(threadId: string, call: Call): Promise<void> {
     const recorded = toRecordedCall(threadId, call);
     const recorder = this.#recorderIn(this.#ownerOf(threadId));
@@ -80,19 +80,19 @@ export class SessionFiles {
     recorder.begin(recorded);
   }
 
-  /** A tool call of a program has begun. */
+  /** Called when a tool call of a program has begun. */
   begin(threadId: string, call: Call): void {
     const recorded = toRecordedCall(threadId, call);
     if (recorded !== null) this.#recorderIn(this.#ownerOf(threadId))?.begin(recorded);
   }
 
-  /** A tool call has ended, and its result is not logged yet. */
+  /** Records files after a tool call, before its result is logged. */
   async recordCall(threadId: string, call: Call): Promise<WorkspaceChange | undefined> {
     if (toRecordedCall(threadId, call) === null) return undefined;
     return await this.record({ type: 'tool', threadId, toolUseId: call.id });
   }
 
-  /** A model request has ended, and its outcome is not logged yet. A turn that ends with it may have processes that go on. */
+  /** Records files after a model request, before its outcome is logged. Processes of a turn that ends with it may still be running. */
   async recordAnswer(command: Command): Promise<WorkspaceChange | undefined> {
     const isEnd =
       command.type === 'failed' ||
@@ -117,14 +117,14 @@ export class SessionFiles {
     return await this.#isolated.open(ownerId);
   }
 
-  /** Merges what a thread has changed in its own worktree into the workspace that it was made from. */
+  /** Merges the changes of a thread in its own worktree into the workspace that the worktree was made from. */
   async merge(request: MergeRequest): Promise<MergeReport> {
     const merging = this.#merging.then(async () => await mergeFiles(this.#mergeParts, request));
     this.#merging = merging.catch(() => undefined);
     return await merging;
   }
 
-  /** After a crash, before anything else is recorded: finishes the merge that was under way. */
+  /** After a crash, before anything else is recorded: finishes an interrupted merge. */
   async resumeMerge(): Promise<void> {
     await resumeMerge(this.#mergeParts);
   }
@@ -154,15 +154,15 @@ export class SessionFiles {
     try {
       if (causes.length > 0) await this.prepare();
       for (const { threadId } of causes) await this.#prepareOwn(threadId!);
-      // All of them first: each may have written a file that the first record finds.
+      // All calls begin first: each may have written a file that the first record finds.
       for (const call of running) this.#recorderIn(this.#ownerOf(call.threadId))?.begin(call);
       for (const cause of causes) await this.#log(cause);
     } catch {
-      // The next record fails too, and reports it. The session must be recovered all the same.
+      // The next record fails too, and reports the error. The session must be recovered nevertheless.
     }
   }
 
-  /** Replaces the files that differ between two trees, and logs that. What was not recorded yet is logged first. */
+  /** Replaces the files that differ between two trees, and logs that. Changes that were not recorded yet are logged first. */
   async restore(trees: WrittenTrees, by: string): Promise<void> {
     const { recorder } = this.#options;
     await this.prepare();
@@ -172,20 +172,20 @@ export class SessionFiles {
     await this.#log({ type: 'restore', threadId: null }, { by });
   }
 
-  /** Resolves when nothing that it started is running any more. */
+  /** Resolves when all of its work has ended. */
   async close(): Promise<void> {
     await this.#merging;
     await Promise.all([this.#options.recorder.close(), this.#isolated?.close()]);
   }
 
-  /** The setup command of a clone has ended. */
+  /** Logs the end of a setup command of a clone. */
   async logSetup(setup: SetupResult): Promise<void> {
     await this.#options.dispatch({ type: 'workspace_ready', opened: null, setup: toPayload(setup) });
   }
 
-  /** Files were put into the workspace that no agent wrote: they must not count as changes of the next tool call. */
+  /** Records files that the server put into the workspace: they must not count as changes of the next tool call. */
   async recordSetup(): Promise<void> {
-    // The first record of a session has them anyway. Where it fails, so does the next one, which reports it.
+    // The first record of a session includes these files anyway. If a record fails, the next one fails too and reports the error.
     if (this.#options.state.workspace !== null)
       await this.#log({ type: 'setup', threadId: null }).catch(() => undefined);
   }

@@ -17,14 +17,14 @@ import { type Batch, toBatches } from './owner/to-batches.ts';
 import { waitUntil } from './owner/wait-until.ts';
 import type { ControlOutcome, SessionControl } from './program/control-session.ts';
 
-/** How many sessions there are here and without an owner, and what has happened to them since the start. */
+/** Counts of the sessions of this process and of those without an owner. */
 export type SessionFigures = HostedFigures & AdopterFigures;
 
-/** How often a closing host looks whether the tools of a session have ended. */
+/** How often a closing host checks whether the tools of a session have ended. */
 const HAND_OVER_POLL_MS = 20;
 
 /**
- * Runs the sessions that this process owns. It opens a session when there is something to do for it, applies its inputs, and
+ * Runs the sessions that this process owns. It opens a session that has work to do, applies its inputs, and
  * releases it when it is idle. The parts are in host/: leases, adoption, release.
  */
 export class SessionHost {
@@ -81,7 +81,7 @@ export class SessionHost {
     this.#reporter.watch(sessionId, prepare());
   }
 
-  /** A client follows the session, which is recovered once the client has stopped: until then its approvals look open. */
+  /** Watches a session that a client follows, to recover it when the client has stopped: until then its approvals look open. */
   async watchFollowed(sessionId: string): Promise<void> {
     await this.#sessions.openPrograms.addElsewhere(sessionId);
   }
@@ -98,7 +98,7 @@ export class SessionHost {
     });
   }
 
-  /** Runs a command if this process owns the session or can acquire it. Undefined: another process owns it. */
+  /** Runs a command if this process owns the session or can acquire it. Undefined if another process owns it. */
   async command(
     sessionId: string,
     toCommand: (actor: SessionActor) => SessionCommand,
@@ -106,7 +106,7 @@ export class SessionHost {
     const isNew = !this.#sessions.has(sessionId);
     const hosted = await this.#sessions.open(sessionId);
     if (hosted === undefined) return undefined;
-    // Inputs that were sent while the session had no owner: it is not an orphan any more, so no other node looks for them.
+    // Applies inputs that were sent while the session had no owner: it is not an orphan any more, so no other node does.
     if (isNew) this.wake(sessionId);
     hosted.usedAt = this.#options.clock.steady();
     const { log } = this.#options;

@@ -32,7 +32,7 @@ const WRITTEN: { readonly [tool: string]: string | undefined } = {
   NotebookEdit: 'notebook_path',
 };
 
-/** A tool that is not known may write anything. */
+/** Whether a tool cannot change files of the workspace. An unknown tool may write anything. */
 function isReader(name: string): boolean {
   return READERS.has(name) || findBuiltInTool(name)?.runsIn === 'server';
 }

@@ -3,14 +3,14 @@ import type { ProgramVitals } from '../../engines/program/program.ts';
 import type { RequestProgress, RequestActivity } from './request-activity.ts';
 import type { Call, OpenTurn, SessionState, ThreadState } from '../core/state/state.ts';
 
-/** Where the health of threads comes from. */
+/** The sources of the health of threads. */
 export interface HealthSources {
   readonly signs: Pick<RequestActivity, 'of'>;
-  /** The state of the program that runs a thread; undefined without one. */
+  /** The vitals of the program that runs a thread; undefined without a program. */
   readonly vitalsOf: (thread: ThreadState) => ProgramVitals | undefined;
 }
 
-/** What the running threads of a session are doing at this moment. */
+/** The current activity of the running threads of a session. */
 export function toThreadHealth(state: SessionState, sources: HealthSources): readonly ThreadHealth[] {
   return [...state.threads.values()].flatMap((thread) =>
     thread.turn === null ? [] : [toHealth(thread, thread.turn, sources)],
@@ -30,7 +30,7 @@ function toHealth(thread: ThreadState, turn: OpenTurn, { signs, vitalsOf }: Heal
 }
 
 type Running = Call & { readonly progress: { readonly type: 'running'; readonly since: number } };
-/** Without the thread id. */
+/** The health of a thread without the thread id. */
 type Doing<Name extends ThreadHealth['doing']> = Omit<Extract<ThreadHealth, { doing: Name }>, 'id'>;
 
 function isRunning(call: Call): call is Running {

@@ -8,14 +8,14 @@ export interface WorkspacePreparationOptions {
   /** Null if the workspace has no source. */
   readonly prepareWorkspace: PrepareWorkspace | null;
   readonly open: () => Promise<string>;
-  /** Files were put into the workspace that no agent wrote. */
+  /** Called when the server has put files into the workspace. */
   readonly onCloned: () => Promise<void>;
-  /** A setup command of a repository has ended. */
+  /** Called when a setup command of a repository has ended. */
   readonly onSetup: (setup: SetupResult) => Promise<void>;
   readonly onProblems: (problems: readonly PreparationProblem[]) => Promise<void>;
 }
 
-/** Prepares the workspace of a session: before its first run, and again before each run for what could not be prepared. */
+/** Prepares the workspace of a session: before its first run, and before each later run for parts that could not be prepared. */
 export class WorkspacePreparation {
   readonly #options: WorkspacePreparationOptions;
   readonly #stop = new AbortController();
@@ -27,7 +27,7 @@ export class WorkspacePreparation {
     this.#options = options;
   }
 
-  /** Whether a release would lose what is being prepared. */
+  /** Whether a preparation is in progress that a release would lose. */
   get isUnderWay(): boolean {
     return this.#isUnderWay;
   }
@@ -37,17 +37,17 @@ export class WorkspacePreparation {
     return this.#options.prepareWorkspace !== null;
   }
 
-  /** The setup command of a repository that has failed. */
+  /** The result of the setup command that has failed; null if none has. */
   get failedSetup(): SetupResult | null {
     return this.#failedSetup;
   }
 
-  /** A run begins: what could not be prepared for the last one is tried again. */
+  /** Called when a run begins: parts that could not be prepared for the last run are tried again. */
   beginRun(): void {
     if (!this.#isUnderWay) this.#preparing = undefined;
   }
 
-  /** Resolves when the workspace is prepared for the present run, and what could not be prepared is logged. Never rejects. */
+  /** Resolves when the workspace is prepared for the current run, and problems are logged. Never rejects. */
   async prepare(): Promise<void> {
     if (this.isNeeded) await (this.#preparing ??= this.#prepare());
   }

@@ -10,9 +10,9 @@ import { encodeState, STATE_CHECKPOINT } from '../core/state/saved-state.ts';
 /** A checkpoint to be written. */
 export interface WriteStateCheckpoint extends CheckpointRequest {
   readonly store: Pick<Store, 'read' | 'checkpoints'>;
-  /** Bytes of frames, deltas not counted, that must lie behind the newest checkpoint. */
+  /** Bytes of frames other than deltas that must follow the newest checkpoint. */
   readonly bytes?: number;
-  /** Sessions whose state exceeded the limit, with the head at which it did. They are tried again when the log has doubled. */
+  /** Sessions whose state exceeded the limit, with the head of that attempt. They are tried again when the log has doubled. */
   readonly tooLarge?: Map<string, number>;
 }
 
@@ -37,7 +37,7 @@ export async function writeStateCheckpoint(request: WriteStateCheckpoint): Promi
   await store.checkpoints.put({ ...checkpoint, dependsOnDeltas: false, replacesOlder: true });
 }
 
-/** Whether at least so many bytes of frames other than deltas lie between two frames. Frames are not parsed for that. */
+/** Whether at least this many bytes of frames other than deltas lie between two frames. Frames are not parsed for that. */
 async function hasEvents(
   { store, sessionId, head }: WriteStateCheckpoint,
   after: number,

@@ -2,17 +2,17 @@ import { toModelName } from './model-name.ts';
 
 /** Limits and abilities of a model. */
 export interface ModelTraits {
-  /** Tokens that go in and come out together. */
+  /** Tokens of the context window: input and output together. */
   readonly contextTokens: number;
   /** The default limit of tokens of a response, thinking included. */
   readonly maxTokens: number;
   /** Whether the model decides on its own how much to think. */
   readonly isAdaptive: boolean;
-  /** The levels of effort that it takes. */
+  /** The effort levels that the model accepts. */
   readonly efforts: readonly string[];
 }
 
-/** The traits of a model. An unknown model is not asked for a feature that some models lack. */
+/** The traits of a model. An unknown model has only features that all models have. */
 export function traitsOf(modelId: string): ModelTraits {
   const name = toModelName(modelId);
   if (Object.hasOwn(traits, name) && traits[name] !== undefined) return traits[name];
@@ -32,7 +32,7 @@ const latest: ModelTraits = {
 const four6: ModelTraits = { ...latest, efforts: [...upToHigh, 'max'] };
 const four5: ModelTraits = { contextTokens: 200_000, maxTokens: 32_000, isAdaptive: false, efforts: [] };
 
-/** As their pages on https://platform.claude.com/docs/en/models say, read in October 2026. */
+/** The traits by model name, from https://platform.claude.com/docs/en/models, read in October 2026. */
 const traits: Readonly<Record<string, ModelTraits>> = {
   'claude-fable-5-1': latest,
   'claude-mythos-5-1': latest,

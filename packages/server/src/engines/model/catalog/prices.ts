@@ -15,8 +15,8 @@ export interface Price {
 }
 
 /**
- * Models whose price is known for sure. What is missing costs `null`, which is not nothing: a wrong sum looks as right
- * as a right one.
+ * Models whose price is certain. The cost of any other model is `null` and not 0: a wrong sum would look as plausible
+ * as a correct one.
  */
 export const prices: Readonly<Record<string, Price>> = {
   'claude-fable-5-1': price(10, 50, 0.25),
@@ -43,7 +43,7 @@ export const prices: Readonly<Record<string, Price>> = {
 /** The example price of the scripted models of the demo. */
 export const examplePrice: Price = price(3, 15);
 
-/** Writing to the cache costs 1.25 and 2 times the input for all of them, reading from it a tenth for most. */
+/** The prices of a model. Cache writes cost 1.25 and 2 times the input for all models, cache reads a tenth for most. */
 function price(input: number, output: number, cacheRead = input / 10): Price {
   return { input, output, cacheRead, cacheWrite5m: input * 1.25, cacheWrite1h: input * 2 };
 }

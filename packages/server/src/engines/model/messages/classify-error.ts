@@ -11,11 +11,11 @@ export interface ErrorContext {
   readonly endpoint: string;
   /** Texts that are removed from every message. */
   readonly secrets: readonly string[];
-  /** For a `retry-after` that is a date. */
+  /** The current time, for a `retry-after` that is a date. */
   readonly now: () => number;
 }
 
-/** The failure that an error of the SDK, or of reading its stream, means. */
+/** Converts an error of the SDK, or of reading its stream, to a failure. */
 export function classifyError(error: unknown, context: ErrorContext): EngineFailure {
   const failure = classify(error, context);
   return { ...failure, message: hideSecrets(failure.message, context.secrets) };
@@ -41,26 +41,26 @@ function toEndpointError(error: APIError, { now, secrets }: ErrorContext) {
     status: error.status,
     errorType: error.type ?? undefined,
     errorCode: error.errorCode ?? undefined,
-    // Before the message is cut: a part of a secret would not be recognised.
+    // Secrets are removed before the message is cut: a part of a secret would not be recognised.
     message: hideSecrets(error.apiMessage ?? textOf(error), secrets),
     retryAfterMs: readRetryAfter(error.headers, now),
     shouldRetry: shouldRetry === 'true' || shouldRetry === 'false' ? shouldRetry === 'true' : undefined,
   };
 }
 
-/** The SDK puts the status before what it found; it is said once. */
+/** The message of an error, without the status that the SDK puts in front of it. */
 function textOf({ message, status }: APIError): string {
   return message.startsWith(`${status} `) ? message.slice(`${status} `.length) : message;
 }
 
-/** How long to wait, in any of the ways to say it. */
+/** How long to wait, in any of the formats of `retry-after`. */
 export function readRetryAfter(headers: Headers | undefined, now: () => number): number | null {
   const exact = readNumber(headers?.get('retry-after-ms'));
   if (exact !== null) return bound(exact);
   const text = headers?.get('retry-after') ?? null;
   const seconds = readNumber(text);
   if (seconds !== null) return bound(seconds * 1_000);
-  // Date.parse would take -5 for a year.
+  // Date.parse would parse -5 as a year.
   const date = text !== null && /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(date) ? null : bound(date - now());
 }
@@ -73,12 +73,12 @@ function bound(ms: number): number {
   return Math.min(Math.max(0, Math.ceil(ms)), modelLimits.engineRetryAfterMsMax);
 }
 
-/** `fetch` throws a TypeError for whatever happens below HTTP, also in the middle of a body. */
+/** Whether the error is a network error: `fetch` throws a TypeError for it, also in the middle of a body. */
 function isNetworkError(error: unknown): boolean {
   return error instanceof TypeError || (error instanceof Error && 'code' in error);
 }
 
-/** The innermost cause knows best: `fetch failed` says nothing, `ECONNREFUSED` everything. */
+/** The message of the innermost cause, which is the most specific: `ECONNREFUSED` instead of `fetch failed`. */
 function reasonOf(error: unknown): string {
   let inner = error;
   for (let depth = 0; depth < CAUSES_MAX && inner instanceof Error && inner.cause instanceof Error; depth++) {
@@ -91,7 +91,7 @@ function reasonOf(error: unknown): string {
 
 const CAUSES_MAX = 8;
 
-/** Node quotes headers and addresses that it refuses, and some proxies what they were sent. */
+/** Removes secrets from a message: Node quotes headers and addresses that it rejects, and some proxies quote the request. */
 function hideSecrets(message: string, secrets: readonly string[]): string {
   let hidden = message;
   for (const secret of secrets) {

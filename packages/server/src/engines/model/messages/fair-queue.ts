@@ -15,7 +15,7 @@ export class FairQueue<Item> {
     this.#size += 1;
   }
 
-  /** The next one whose turn it is. */
+  /** Removes and returns the next item of the owner whose turn it is. */
   take(): Item | undefined {
     const [turn] = this.#lines;
     if (turn === undefined) return undefined;

@@ -8,35 +8,35 @@ import { FairQueue } from './fair-queue.ts';
 /** Limits concurrent requests to an endpoint. Threads take turns; each keeps its own order. */
 export interface Governor {
   /**
-   * Waits until the endpoint can take one more request. Nothing when the signal came first. Throws a
-   * {@link FleetloomError} with the code `endpoint_busy` when too many wait already. `onQueued` is called at once if it has
+   * Waits until the endpoint can take one more request. Undefined if the signal is aborted first. Throws a
+   * {@link FleetloomError} with the code `endpoint_busy` if too many requests wait already. `onQueued` is called at once if the request has
    * to wait.
    */
   acquire(threadId: string, signal: AbortSignal, onQueued?: (state: QueueState) => void): Promise<Permit | undefined>;
   counters(): GovernorCounters;
 }
 
-/** Leave to make one request. */
+/** The permit for one request. */
 export interface Permit {
-  /** How it went. Calls after the first change nothing. */
+  /** Reports the outcome of the request. Later calls change nothing. */
   release(outcome: PermitOutcome): void;
 }
 
 /** How a request that held a permit ended. */
 export type PermitOutcome =
   | { readonly type: 'answered' }
-  /** 429 or 529: the endpoint wants fewer requests, and says perhaps for how long none at all. */
+  /** 429 or 529: the endpoint wants fewer requests, and may have asked for a pause. */
   | { readonly type: 'pushed_back'; readonly retryAfterMs: number | null }
-  /** Interrupted, refused, broken: says nothing about how much the endpoint can take. */
+  /** Interrupted, rejected or broken: no information about the capacity of the endpoint. */
   | { readonly type: 'other' };
 
 /** Figures of a governor. */
 export interface GovernorCounters {
   readonly active: number;
   readonly waiting: number;
-  /** How many may be active now. */
+  /** How many requests may be active now. */
   readonly limit: number;
-  /** For how long nothing starts. */
+  /** How long no request starts. */
   readonly pausedMs: number;
   readonly granted: number;
   readonly pushedBack: number;
@@ -51,8 +51,8 @@ export interface GovernorOptions {
 }
 
 /**
- * Bounds how many requests are under way at one endpoint. When it complains the bound halves, and nothing starts while
- * it asks for a pause; the bound grows again by one for every round of answers.
+ * Bounds how many requests are in progress at one endpoint. When the endpoint pushes back, the bound halves, and no request starts while
+ * it asks for a pause; the bound grows again by one for every round of responses.
  *
  * @example
  * const permit = await governor.acquire('sthr_01…', signal);
@@ -62,12 +62,12 @@ export function createGovernor(options: GovernorOptions = {}): Governor {
   const { concurrencyMax = modelLimits.governorConcurrencyMax, queueMax = modelLimits.governorQueueMax } = options;
   const { clock = systemClock, schedule = systemSchedule } = options;
   const queue = new FairQueue<Waiter>();
-  /** May have a fraction, which answers add to. */
+  /** The current limit. It may have a fraction, to which each response adds. */
   let limit = concurrencyMax;
   let active = 0;
   let granted = 0;
   let pushedBack = 0;
-  /** Requests that began before the last cut are part of what it was made for, and cut nothing more. */
+  /** The first request after the last cut of the limit. Earlier requests were the reason for that cut, so they do not cut it again. */
   let firstAfterCut = 0;
   let pausedUntil = Number.NEGATIVE_INFINITY;
   let wake: Cancel | undefined;

@@ -2,8 +2,8 @@ import { modelLimits } from '../limits.ts';
 import { ignoringFailure } from '../../../base/in-background.ts';
 
 /**
- * Below the SDK, which follows redirects with the key in its headers and reads the whole body of an error, whatever its
- * length: a redirect is an error, and of an error the beginning is read.
+ * Wraps `fetch` for the SDK, which follows redirects with the key in its headers and reads the whole body of an error, of any
+ * length: a redirect becomes an error, and only the beginning of an error body is read.
  */
 export function guardFetch(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (input, init) => {
@@ -45,7 +45,7 @@ async function readBeginning({ body }: Response): Promise<string> {
       bytes += value.length;
     }
   } catch {
-    // The status is what counts; the rest of the body is only its message.
+    // The status is sufficient; the rest of the body is only its message.
   } finally {
     clearTimeout(timer);
     ignoringFailure(reader.cancel());

@@ -2,8 +2,8 @@ import type { Engine } from '../engine.ts';
 import type { MessagesEngineOptions } from './options.ts';
 
 /**
- * An engine over any endpoint of the Messages API, through the official SDK. One request is one request: it is never
- * repeated here, because the session writes down every attempt.
+ * An engine for any endpoint of the Messages API, through the official SDK. A request is never
+ * repeated here, because the session logs every attempt.
  *
  * @example
  * const engine = createMessagesEngine({ credential: { apiKey: 'sk-ant-…' } });

@@ -10,13 +10,13 @@ export interface MessagesEngineOptions {
   credential: Credential;
   /** The URL of an endpoint with the Messages API; Anthropic's by default. */
   baseURL?: string | undefined;
-  /** How requests leave this process. */
+  /** Replaces the `fetch` of the platform. */
   fetch?: typeof globalThis.fetch | undefined;
   /** Shared by all engines that talk to the same endpoint; by default the engine has its own. */
   governor?: Governor | undefined;
-  /** Longest answer, instead of what each model is known to manage. */
+  /** Tokens of a response; replaces the limit of each model. */
   maxTokens?: number | undefined;
-  /** Whether endpoints are asked to keep what repeats. Some do not know how. */
+  /** Whether requests use prompt caching. Some endpoints do not support it. */
   caching?: boolean | undefined;
   firstByteMs?: number | undefined;
   silenceMs?: number | undefined;

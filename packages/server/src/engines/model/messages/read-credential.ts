@@ -1,6 +1,6 @@
 import type { Credential } from './options.ts';
 
-/** The key or token of the environment; the key goes first, as in the official SDK. Nothing if there is neither. */
+/** The key or token of the environment; the key takes precedence, as in the official SDK. Undefined if both are absent. */
 export function readCredential(environment: Readonly<Record<string, string | undefined>>): Credential | undefined {
   const apiKey = environment['ANTHROPIC_API_KEY']?.trim() ?? '';
   if (apiKey !== '') return { apiKey };

@@ -12,9 +12,9 @@ import { withTimeout } from './with-timeout.ts';
 
 /** Time limits of reading an answer. */
 export interface ReadStreamOptions {
-  /** Longest time without a single byte. Only time spent waiting counts: a slow reader is not the endpoint's fault. */
+  /** How long the stream may be silent. Only time spent waiting counts: a slow consumer is not the endpoint's fault. */
   readonly silenceMs: number;
-  /** Longest time of waiting in all. */
+  /** How long the reader may wait in total. */
   readonly answerMs?: number | undefined;
   readonly schedule: Schedule;
   readonly clock?: Pick<Clock, 'steady'> | undefined;
@@ -23,8 +23,8 @@ export interface ReadStreamOptions {
 }
 
 /**
- * The events of an answer, pings included, read only as fast as the consumer reads. Throws a {@link StreamError} for an error
- * that comes as an event and for a response that is not an event stream. Ends without an error where the stream ends.
+ * The events of a response, pings included, read only as fast as the consumer reads. Throws a {@link StreamError} for an error
+ * in an event and for a response that is not an event stream. Ends without an error when the stream ends.
  */
 export async function* readStream(response: Response, options: ReadStreamOptions): AsyncGenerator<Json, void> {
   const reader = response.body?.getReader();
@@ -36,20 +36,20 @@ export async function* readStream(response: Response, options: ReadStreamOptions
     let events = 0;
     for (let bytes = await read(); bytes !== undefined; bytes = await read()) {
       for (const item of decoder.push(bytes)) {
-        // An answer of nothing but pings would otherwise be read without letting other events in.
+        // A response of only pings would otherwise be read without handling other events of the process.
         if (++events % EVENTS_AT_ONCE === 0) await nextTick();
         yield* toEvents(item);
       }
     }
   } finally {
-    // A consumer that leaves early does not need the rest, nor an error of it.
+    // A consumer that leaves early does not need the rest or its errors.
     ignoringFailure(reader?.cancel());
   }
 }
 
 const EVENTS_AT_ONCE = 256;
 
-/** Gives the next bytes, or nothing at the end. */
+/** Creates a function that reads the next bytes; undefined at the end. */
 function createByteReader(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   { silenceMs, answerMs = modelLimits.engineAnswerMs, schedule, clock = systemClock, onBytes }: ReadStreamOptions,
@@ -71,12 +71,12 @@ function createByteReader(
   };
 }
 
-/** The next answer would most likely be the same. */
+/** An error that is not retried: the next response would most likely be too large again. */
 function tooMuch(message: string): StreamError {
   return new StreamError({ ...brokenAnswer(message), consequence: 'turn' });
 }
 
-/** A web page with status 200 is what a wrong address or a proxy answers. */
+/** Rejects a response that is not an event stream: a wrong address or a proxy responds with a web page and status 200. */
 function checkType({ headers }: Response): void {
   const type = headers.get('content-type') ?? '';
   if (type.startsWith('text/event-stream')) return;
@@ -99,15 +99,15 @@ function parse(data: string): Json {
     throw new StreamError(brokenAnswer(`an event of the answer has more than ${modelLimits.engineValuesMax} values`));
   }
   try {
-    // JSON.parse gives what JSON can say, whatever its type says.
+    // The cast: JSON.parse returns JSON values, although its type is `any`.
     return JSON.parse(data) as Json;
   } catch {
-    // The position in the text would not help: none of it can be used.
+    // Without the position in the text, which would not help.
     throw new StreamError(brokenAnswer('an event of the answer is not valid JSON'));
   }
 }
 
-/** Shorter ones are parsed at once, whatever they hold. */
+/** Characters of an event that is parsed without measuring it first. */
 const GAUGED_CHARS = 64 * 1024;
 
 function isError(event: Json): event is JsonObject {

@@ -67,7 +67,7 @@ function toSettings(options: MessagesEngineOptions): Settings {
 
 const DEFAULT_BASE_URL = 'https://api.anthropic.com';
 
-/** An address may hold a password; its origin does not. */
+/** The origin of an address, without a password that it may contain. */
 function toOrigin(baseURL: string): string {
   return URL.canParse(baseURL) ? new URL(baseURL).origin : 'the endpoint';
 }
@@ -110,7 +110,7 @@ async function* ask(
 }
 
 async function send({ client, firstByteMs, schedule }: Settings, params: JsonObject, signal: AbortSignal) {
-  // toParams builds what the API takes; models newer than the SDK take more than its types know.
+  // The cast: `toParams` builds a valid body; models newer than the SDK accept values that its types do not have.
   const body = params as unknown as Anthropic.MessageCreateParamsStreaming;
   const headers = params['speed'] === 'fast' ? { 'anthropic-beta': FAST_MODE } : {};
   const response = client.messages.create(body, { signal, headers }).asResponse();

@@ -1,6 +1,6 @@
 import type { EngineFailure } from '../engine.ts';
 
-/** A stream that went wrong in a way that its reader already understood. */
+/** An error of a stream that its reader has already classified. */
 export class StreamError extends Error {
   override readonly name = 'StreamError';
   readonly failure: EngineFailure;

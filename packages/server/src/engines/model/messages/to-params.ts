@@ -5,13 +5,13 @@ import { traitsOf } from '../catalog/model-traits.ts';
 
 /** Options of converting a model request. */
 export interface ParamsOptions {
-  /** Whether to mark what the endpoint should keep for the next request. */
+  /** Whether to set cache markers for the next request. */
   caching: boolean;
-  /** Instead of what the model is known to manage. */
+  /** Replaces the token limit of the model. */
   maxTokens?: number | undefined;
 }
 
-/** The body of `POST /v1/messages` for a request. The same history gives the same beginning, or nothing is cached. */
+/** The body of `POST /v1/messages` for a request. The same history gives the same beginning, otherwise the cache would not match. */
 export function toParams(request: ModelRequest, options: ParamsOptions): JsonObject {
   const { model, system, tools, thread } = request;
   const traits = traitsOf(model.id);
@@ -35,7 +35,7 @@ export function toParams(request: ModelRequest, options: ParamsOptions): JsonObj
   };
 }
 
-/** Four marks are allowed: one behind the tools, one behind the system prompt, and these. */
+/** Messages with cache markers. Four markers are allowed: one after the tools, one after the system prompt, and these. */
 const MARKED_MESSAGES = 2;
 const MARK = { cache_control: { type: 'ephemeral' } } as const;
 
@@ -50,7 +50,7 @@ function toSendable(message: Message): Sendable {
   return { role: 'user', content: message.content.flatMap(toUserBlock) };
 }
 
-/** Leaves out blocks that the API would reject: empty texts, and thinking that was cut off before its signature. */
+/** Removes blocks that the API would reject: empty texts, and thinking that was cut off before its signature. */
 function toAssistantBlock(block: AssistantBlock): JsonObject[] {
   if (block.type === 'opaque') return [block.raw];
   if (block.type === 'text' && isBlank(block.text)) return [];
@@ -77,8 +77,8 @@ function toJson(block: AssistantBlock | ResultBlock | ToolResultBlock): JsonObje
 }
 
 /**
- * Joins all input between two responses to one message, results first, as the API requires. Responses stay
- * apart: one that was paused and the one that went on are two.
+ * Joins all input between two responses into one message, results first, as the API requires. Responses stay
+ * apart: a paused response and its continuation are two messages.
  */
 function mergeUsers(messages: readonly Sendable[]): Sendable[] {
   const merged: Sendable[] = [];
@@ -96,7 +96,7 @@ function resultsFirst(content: readonly JsonObject[]): readonly JsonObject[] {
   return [...content.filter(isResult), ...content.filter((block) => !isResult(block))];
 }
 
-/** Marks the newest things said to the agent: the last for the next request, the one before to find the last mark again. */
+/** Sets cache markers on the newest user messages: the last for the next request, the one before to match the previous marker. */
 function markNewest(messages: readonly Sendable[]): Json {
   const users = messages.flatMap(({ role }, at) => (role === 'user' ? [at] : [])).slice(-MARKED_MESSAGES);
   return messages.map(({ role, content }, at) => {

@@ -1,6 +1,6 @@
 import type { Schedule } from '../../../base/schedule.ts';
 
-/** The promise's outcome, or the error when it takes too long. */
+/** Resolves like the promise, or rejects with the error if the promise takes too long. */
 export async function withTimeout<T>(
   promise: Promise<T>,
   timeoutMs: number,

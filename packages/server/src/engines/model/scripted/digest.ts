@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { TextPieces } from './json.ts';
 
-/** A name for these parts: equal parts give equal names. Parts are kept apart, so that ab+c is not a+bc. */
+/** A digest of the parts. Parts are separated, so that ab+c is not a+bc. */
 export function digest(...parts: readonly string[]): string {
   return hash(parts).digest('hex');
 }
@@ -16,7 +16,7 @@ export function* digestPieces(kind: string, { chars, pieces }: TextPieces): Gene
   return sha.digest('hex');
 }
 
-/** An id as the API makes them: the prefix, `_01` and 22 characters, here from the parts instead of from chance. */
+/** An id in the format of the API: the prefix, `_01` and 22 characters, derived from the parts instead of random. */
 export function deriveId(prefix: 'msg' | 'toolu' | 'req', ...parts: readonly string[]): string {
   const bytes = hash([prefix, ...parts])
     .digest()
@@ -24,7 +24,7 @@ export function deriveId(prefix: 'msg' | 'toolu' | 'req', ...parts: readonly str
   return `${prefix}_01${Array.from(bytes, (byte) => DIGITS[byte % DIGITS.length]).join('')}`;
 }
 
-/** The signature of a thinking block. It proves nothing; it only has to be returned unchanged. */
+/** The signature of a thinking block. It is not checked; clients must return it unchanged. */
 export function deriveSignature(...parts: readonly string[]): string {
   return hash(['signature', ...parts]).digest('base64');
 }

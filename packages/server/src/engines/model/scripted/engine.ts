@@ -6,14 +6,14 @@ import { createClosing, runAnswer } from '../run-answer.ts';
 import { ScriptedModelError } from './failure.ts';
 import { createScriptedModel, type ScriptedModel, type ScriptedModelOptions } from './model.ts';
 
-/** Options of the engine that answers with the scripted model. */
+/** Options of the engine that runs the scripted model. */
 export interface ScriptedEngineOptions extends ScriptedModelOptions {
-  /** Instead of one that the engine makes for itself. */
+  /** The model; by default the engine creates its own. */
   model?: ScriptedModel | undefined;
 }
 
 /**
- * The scripted model as an engine, without sockets: the same requests and the same answers as over HTTP.
+ * The scripted model as an engine, without sockets: the same requests and responses as over HTTP.
  *
  * @example
  * const engine = createScriptedEngine();

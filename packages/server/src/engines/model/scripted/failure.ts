@@ -1,6 +1,6 @@
 import type { ErrorBody } from './wire.ts';
 
-/** A request that was answered with an error, as the API would. */
+/** An error response, as the API would send it. */
 export interface Refusal {
   readonly type: 'refused';
   readonly status: number;
@@ -8,11 +8,11 @@ export interface Refusal {
   readonly message: string;
   readonly requestId: string;
   readonly retryAfterS: number | undefined;
-  /** The field of the request that is wrong, where one is. */
+  /** The invalid field of the request, if there is one. */
   readonly param?: string | undefined;
 }
 
-/** How an answer can end early: refused, by a script also after some events, or cut off. */
+/** How a response can end early: with an error, by a script also after some events, or cut off. */
 export type Failure = Refusal | { readonly type: 'cut' };
 
 /**
@@ -32,17 +32,17 @@ export class ScriptedModelError extends Error {
   }
 }
 
-/** Whether this was thrown because the model answered with an error. */
+/** Whether the error is an error response of the model. */
 export function isRefusal(error: unknown): error is ScriptedModelError & { readonly failure: Refusal } {
   return error instanceof ScriptedModelError && error.failure.type === 'refused';
 }
 
-/** The type that the API gives an error of this status. */
+/** The error type of the API for this status. */
 export function errorTypeOf(status: number): string {
   return errorTypes[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error');
 }
 
-/** The body of an error response, as the Messages API has it. */
+/** The body of an error response of the Messages API. */
 export function toErrorBody({ errorType, message, requestId }: Refusal): ErrorBody {
   return { type: 'error', error: { type: errorType, message }, request_id: requestId };
 }

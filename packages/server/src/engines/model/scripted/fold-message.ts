@@ -1,8 +1,8 @@
 import type { BlockDelta, ContentBlock, Message, MessagesEvent, PingEvent } from './wire.ts';
 
 /**
- * The whole message that the events add up to, for a client that did not ask for a stream. Events are folded as they come:
- * all of a long answer at once would hold the event loop.
+ * Folds events to a whole message, for a client that did not request a stream. Events are folded as they arrive:
+ * folding a long response at once would block the event loop.
  *
  * @example
  * const fold = new MessageFold();
@@ -34,7 +34,7 @@ export class MessageFold {
 
 interface Growing {
   block: ContentBlock;
-  /** Of a call: its input so far. */
+  /** The input of a call so far. */
   json: string;
 }
 

@@ -6,7 +6,7 @@ import { createScriptedModel, type ScriptedModelOptions } from './model.ts';
 /** Options of a server for the scripted model. */
 export interface ServeScriptedModelOptions extends ScriptedModelOptions, Omit<ScriptedHandlerOptions, 'model'> {
   host?: string | undefined;
-  /** 0, the default, takes any free one. */
+  /** The port; 0, the default, selects any free port. */
   port?: number | undefined;
 }
 
@@ -16,7 +16,7 @@ export interface ScriptedModelServer {
   readonly port: number;
   /** The base URL for clients. */
   readonly url: string;
-  /** Ends all answers that are under way, and resolves when nothing is open any more. */
+  /** Ends all responses in progress, and resolves when all connections are closed. */
   close(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export interface ScriptedModelServer {
 export async function serveScriptedModel(options: ServeScriptedModelOptions = {}): Promise<ScriptedModelServer> {
   const { host = '127.0.0.1', port = 0, basePath = '' } = options;
   const model = createScriptedModel(options);
-  // A directory that cannot be read is better known now than at the first request.
+  // Fails early if the directory cannot be read.
   await model.listScripts();
   const server = createServer(createScriptedHandler({ ...options, model }));
   const actualPort = await listen(server, host, port);
@@ -46,7 +46,7 @@ export async function serveScriptedModel(options: ServeScriptedModelOptions = {}
 
 async function listen(server: Server, host: string, port: number): Promise<number> {
   await new Promise<void>((resolve, reject) => {
-    // Stays on: without a free descriptor every failed `accept` is an error of the server, which would end the process.
+    // This listener is not removed: without a free descriptor every failed `accept` is an error of the server, which would end the process.
     server.on('error', (cause) => reject(toListenError(host, port, cause)));
     server.listen(port, host, resolve);
   });

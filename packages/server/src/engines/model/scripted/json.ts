@@ -5,21 +5,21 @@ import { join } from './script/read-fields.ts';
 
 export type { Json, JsonObject };
 
-/** A text in pieces that cut no character in two. To join them would take as long as to write them. */
+/** A text in pieces, which do not split characters. Joining them would take as long as writing them. */
 export interface TextPieces {
   /** Characters of all pieces together. */
   readonly chars: number;
   readonly pieces: readonly string[];
 }
 
-/** The value as JSON, if that is what it is: YAML can also hold infinities, and both can be nested without end. */
+/** Checks that a value is JSON: YAML can also contain infinities, and both can be nested without limit. */
 export function* readJson(value: unknown, path: string, depthMax: number): Generator<void, Json> {
   const stride = new Stride();
   yield* check(value, () => path, depthMax);
-  // The cast is what was checked.
+  // The cast: the value was checked.
   return value as Json;
 
-  /** The path is put together only where it is needed: for most values it is longer than what it leads to. */
+  /** Checks one value. The path is built only for errors: for most values it is longer than the value. */
   function* check(item: unknown, toPath: () => string, depth: number): Generator<void, void> {
     if (isScalar(item)) return;
     if (typeof item !== 'object' || item === null) {
@@ -49,8 +49,8 @@ function isScalar(value: unknown): boolean {
 /** Options of writing canonical JSON. */
 export interface CanonicalOptions {
   /**
-   * Leaves out what does not make a conversation another one: clients move their cache markers from message to message, and
-   * spell a single text in two ways.
+   * Whether differences are removed that do not change a conversation: clients move their cache markers from message to message, and
+   * write a single text in two ways.
    */
   readonly isComparable?: boolean;
 }
@@ -134,7 +134,7 @@ export function* writeCanonical(
 /** Characters that are written or hashed at a time: about 100 µs. */
 const PIECE_CHARS = 64 * 1024;
 
-/** Whether it is written without a generator, which takes longer than most values. */
+/** Whether a value is written without a generator, which takes longer than most values. */
 function isShort(value: Json): boolean {
   return value === null || typeof value !== 'object' ? lengthOf(value) <= PIECE_CHARS : false;
 }
@@ -172,7 +172,7 @@ function* sortKeys(keys: string[]): Generator<void, string[]> {
 
 const SORTED_AT_ONCE = 512;
 
-/** The value with every string in it, keys excepted, replaced. */
+/** The value with all its strings replaced, except keys. */
 export function* mapStrings(value: Json, replace: (text: string) => Generator<void, string>): Generator<void, Json> {
   const stride = new Stride();
   return yield* map(value);

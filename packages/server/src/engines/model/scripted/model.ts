@@ -18,11 +18,11 @@ import type { Message, MessagesEvent, PingEvent } from './wire.ts';
 
 /** Options of the scripted model. */
 export interface ScriptedModelOptions {
-  /** A directory of scripts, one JSON or YAML file each. They go before built-in ones of the same name. */
+  /** A directory of scripts, one JSON or YAML file each. They take precedence over built-in scripts of the same name. */
   scriptsDirectory?: string | undefined;
-  /** How waits pass; a test lets them pass at once. */
+  /** Waits for a time; tests replace it to wait no time. */
   sleep?: Sleep | undefined;
-  /** Where attempts are counted. */
+  /** The counter of attempts. */
   attempts?: Attempts | undefined;
 }
 
@@ -33,19 +33,19 @@ export interface AskOptions {
   agent?: string | undefined;
 }
 
-/** Options of planning an answer. */
+/** Options of planning a response. */
 export interface PlanOptions extends AskOptions {
-  /** Which API `params` is a request of. By default `messages`. */
+  /** The API of the request in `params`. By default `messages`. */
   api?: 'messages' | 'responses' | undefined;
 }
 
 /**
- * A model that plays scripts. `params` is the body of `POST /v1/messages`, and checked like one that came over HTTP.
+ * A model that plays scripts. `params` is the body of `POST /v1/messages`, and is checked like a body over HTTP.
  */
 export interface ScriptedModel {
-  /** The events of the answer. Throws a {@link ScriptedModelError} where the API would fail, or the signal's reason. */
+  /** The events of the response. Throws a {@link ScriptedModelError} if the API would fail, or the signal's reason. */
   stream(params: object, options?: AskOptions): AsyncGenerator<MessagesEvent, void>;
-  /** The whole answer. Throws like `stream`. */
+  /** The whole response. Throws like `stream`. */
   create(params: object, options?: AskOptions): Promise<Message>;
   countTokens(params: object): Promise<{ input_tokens: number }>;
   /** The names of the scripts, sorted: `echo` is the model `scripted/echo`. */
@@ -55,7 +55,7 @@ export interface ScriptedModel {
    * signal's reason.
    */
   plan(params: unknown, options?: PlanOptions): Promise<Plan>;
-  /** Plays a plan as `stream` does, with pings, and what is due at the same time together. */
+  /** Plays a plan as `stream` does, with pings. Events that are due at the same time are emitted together. */
   play(plan: Plan, options?: Pick<AskOptions, 'signal'>): AsyncGenerator<(MessagesEvent | PingEvent)[], void>;
 }
 

@@ -5,7 +5,7 @@ import { limits } from './limits.ts';
 import type { Plan } from './plan/plan.ts';
 import type { MessagesEvent, PingEvent } from './wire.ts';
 
-/** Waits. Rejects when the signal is aborted, so that an answer without a reader does not keep waiting. */
+/** Waits. Rejects when the signal is aborted, so that a response without a reader does not keep waiting. */
 export type Sleep = (ms: number, signal: AbortSignal | undefined) => Promise<void>;
 
 /** Options of playing a plan. */
@@ -15,8 +15,8 @@ export interface PlayOptions {
 }
 
 /**
- * Plays a plan: what is due at the same time comes together. A failure is thrown as a {@link ScriptedModelError}, after
- * everything before it was handed over; an abort is thrown as its reason.
+ * Plays a plan: events that are due at the same time are emitted together. A failure is thrown as a {@link ScriptedModelError}, after
+ * all earlier events were emitted; an abort is thrown as its reason.
  */
 export async function* play(
   plan: Plan,
@@ -28,7 +28,7 @@ export async function* play(
     if ((item.afterMs > 0 || item.type === 'failure' || due.length >= limits.batchEventsMax) && due.length > 0) {
       yield due;
       due = [];
-      // The reader of an answer without waits may handle all of it without leaving the current turn of the event loop.
+      // The reader of a response without waits may handle all of it without leaving the current turn of the event loop.
       await yieldToEventLoop();
     }
     signal?.throwIfAborted();

@@ -3,7 +3,7 @@
  * compares them with the types of the official SDK.
  */
 
-/** Why an answer ended. */
+/** Why a response ended. */
 export const stopReasons = [
   'end_turn',
   'max_tokens',
@@ -17,7 +17,7 @@ export const stopReasons = [
 /** One of the stop reasons. */
 export type StopReason = (typeof stopReasons)[number];
 
-/** A whole answer. */
+/** A whole response. */
 export interface Message {
   id: string;
   type: 'message';
@@ -32,7 +32,7 @@ export interface Message {
   usage: Usage;
 }
 
-/** A content block of an answer. */
+/** A content block of a response. */
 export type ContentBlock =
   | { type: 'text'; text: string; citations: null }
   | { type: 'thinking'; thinking: string; signature: string }
@@ -45,7 +45,7 @@ export interface StopDetails {
   explanation: null;
 }
 
-/** Tokens that an answer used. */
+/** Tokens that a response used. */
 export interface Usage {
   input_tokens: number;
   cache_creation_input_tokens: number;
@@ -59,7 +59,7 @@ export interface Usage {
   speed: null;
 }
 
-/** The usage in the last event of an answer. */
+/** The usage in the last event of a response. */
 export type DeltaUsage = Pick<
   Usage,
   | 'input_tokens'
@@ -70,7 +70,7 @@ export type DeltaUsage = Pick<
   | 'server_tool_use'
 >;
 
-/** An event of a streamed answer. */
+/** An event of a streamed response. */
 export type MessagesEvent =
   | { type: 'message_start'; message: Message }
   | { type: 'content_block_start'; index: number; content_block: ContentBlock }
@@ -90,7 +90,7 @@ export type BlockDelta =
   | { type: 'signature_delta'; signature: string }
   | { type: 'input_json_delta'; partial_json: string };
 
-/** A sign of life between the events of a message. Readers skip it. */
+/** A ping between the events of a message. Readers ignore it. */
 export interface PingEvent {
   type: 'ping';
 }

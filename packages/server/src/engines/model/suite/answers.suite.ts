@@ -141,7 +141,7 @@ export function answersSuite(createEngine: CreateEngine): void {
     const request = askingScript(script);
     const other = { ...request, thread: { ...request.thread, id: 'sthr_other' } };
     expect((await ask(tested.engine, request)).at(-1)?.type).toBe('failed');
-    // Attempts of one thread are not those of another, though they ask the same.
+    // Attempts are counted for each thread, even if threads send the same request.
     expect((await ask(tested.engine, other)).at(-1)?.type).toBe('failed');
     expect((await ask(tested.engine, request)).at(-1)?.type).toBe('finished');
   });

@@ -50,7 +50,7 @@ export function interruptsSuite(createEngine: CreateEngine): void {
       for await (const event of tested.engine.request(asking(turn), controller.signal)) events.push(event);
     })();
     while (events.length < before) await new Promise((resolve) => setTimeout(resolve, 1));
-    // Lets the engine fall into its wait.
+    // Lets the engine begin its wait.
     await new Promise((resolve) => setTimeout(resolve, 20));
     const abortedAt = performance.now();
     controller.abort();

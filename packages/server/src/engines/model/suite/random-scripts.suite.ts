@@ -23,7 +23,7 @@ export function randomScriptsSuite(createEngine: CreateEngine): void {
   });
 }
 
-// A placeholder would be filled in, and an empty text makes no block.
+// A placeholder would be replaced, and an empty text does not become a block.
 const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 200 }).filter((one) => !one.includes('{{'));
 const chunks = fc.integer({ min: 1, max: 30 });
 const json = fc.jsonValue({ maxDepth: 3 }).filter((value) => !JSON.stringify(value).includes('{{'));

@@ -5,7 +5,7 @@ import type { Engine, EngineEvent, EngineFailure, ModelRequest } from '../engine
 
 export interface TestedEngine {
   readonly engine: Engine;
-  /** Lets go of what stands behind the engine. */
+  /** Closes the resources of the engine. */
   readonly close: () => Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export function useEngine(createEngine: CreateEngine): { readonly engine: Engine
 
 let threads = 0;
 
-/** A request to which the model answers with these steps. Each comes from a thread of its own: attempts count by it. */
+/** A request that the model answers with these steps. Each request has its own thread, since attempts are counted by thread. */
 export function asking(turn: readonly object[], changes: Partial<ModelRequest> = {}): ModelRequest {
   return askingScript({ turns: [turn] }, changes);
 }
@@ -53,7 +53,7 @@ export function said(text: string): Message {
   return { role: 'user', content: [{ type: 'text', text }] };
 }
 
-/** A signal that never comes. Many listen to it. */
+/** A signal that is never aborted. It has many listeners. */
 export const never = new AbortController().signal;
 setMaxListeners(0, never);
 

@@ -25,7 +25,7 @@ const number = (max: number) =>
     .transform(Number)
     .refine((value) => value <= max, `must be at most ${max}`);
 
-/** `/v1/fleet/audit`: what people and programs did in the workspace, as a chain of hashes. */
+/** `/v1/fleet/audit`: the actions of people and programs in the workspace, as a chain of hashes. */
 export function createAuditRoute({ audit: log }: Pick<Store, 'audit'>): AnyRoute {
   return defineRoute({
     name: 'fleet.audit',
@@ -44,7 +44,7 @@ export function createAuditRoute({ audit: log }: Pick<Store, 'audit'>): AnyRoute
       next_after: z.int().nullable(),
     }),
     handle: async ({ credential: { workspaceId }, query: { after = 0, limit = httpLimits.auditPageDefault } }) => {
-      // First, so that the page has no entry that is newer than the head.
+      // The ends are read first, so that the page has no entry that is newer than the head.
       const { start, head } = await log.ends(workspaceId);
       const above = after === 0 ? Number.MIN_SAFE_INTEGER : after;
       const entries = await log.list({ workspaceId, after: above, limit: Math.max(1, limit) + 1 });
@@ -57,7 +57,7 @@ export function createAuditRoute({ audit: log }: Pick<Store, 'audit'>): AnyRoute
   });
 }
 
-/** Entries behind the newest one. An entry that was appended in the meantime is not among them: the head is changed with it. */
+/** Finds entries behind the newest one. An entry that was appended in the meantime is not one of them: it changes the head. */
 async function findInserted(
   log: Store['audit'],
   head: ChainEnd,
@@ -70,7 +70,7 @@ async function findInserted(
   return behind.filter(({ seq }) => seq > now.head.seq);
 }
 
-/** An entry as it is sent and written out. `entry` is what the hash was made of, with its keys in their order. */
+/** An entry as it is sent and exported. `entry` is the content of the hash, with its keys in their order. */
 export function toFleetAuditEntry({ workspaceId, seq, time, data, hash }: AuditEntry): FleetAuditEntry {
   return {
     type: 'audit_entry',

@@ -12,7 +12,7 @@ import { isBelow } from '../../../workspaces/sources/allowed-directories.ts';
 import { findRepository } from '../../../workspaces/sources/find-repository.ts';
 import { dataOf } from '../read-session.ts';
 
-/** Checks what a session is, or will be, made of against the limits of the caller's key. Throws a 403 that names the limit. */
+/** Checks the models of a session against the engines that the caller's key allows. Throws a 403 that names the limit. */
 export function checkEngines(credential: Credential, models: readonly string[]): void {
   const { engines } = limitsOf(credential);
   if (engines === undefined) return;
@@ -34,7 +34,7 @@ export function toEngine(model: string): string {
 
 const SCRIPTED = 'scripted';
 
-/** A resource as it is sent, or as a session has it. */
+/** A resource as a request or a session has it. */
 interface Resource {
   readonly type: string;
   readonly path?: string | undefined;
@@ -43,7 +43,7 @@ interface Resource {
 }
 
 /**
- * As {@link checkEngines}, for directories and repositories on this machine. Links are followed as they lead now. A worktree has all
+ * As {@link checkEngines}, for directories and repositories on this machine. Symbolic links are resolved now. A worktree has all
  * files of its repository, and is applied to all of them, so the whole repository counts.
  */
 export async function checkDirectories(credential: Credential, resources: readonly Resource[]): Promise<void> {
@@ -64,7 +64,7 @@ export async function checkDirectories(credential: Credential, resources: readon
   }
 }
 
-/** Whether the server may read a repository was checked before. */
+/** No limit here: whether the server may read a repository was checked before. */
 const EVERYWHERE = { has: async () => true };
 
 /** Checks a session that a request is about to change or to continue. */
@@ -79,14 +79,14 @@ export function createSessionLimits(
     const { directories, engines } = limitsOf(credential);
     if (directories === undefined && engines === undefined) return;
     const record = await store.sessions.get(credential.workspaceId, sessionId);
-    // The handler reports it as unknown.
+    // The handler reports the session as unknown.
     if (record === undefined) return;
     checkEngines(credential, modelsOf(dataOf(record).agent));
     if (directories !== undefined) await checkDirectories(credential, await resources.list(sessionId));
   };
 }
 
-/** Throws for a key with limits: what it asks for would also hold for sessions that it may not use. */
+/** Throws for a key with limits: the requested change would also apply to sessions that the key may not use. */
 export function checkUnlimited(credential: Credential, what: string, instead: string): void {
   const { directories, engines } = limitsOf(credential);
   if (directories !== undefined || engines !== undefined) throw limited(what, instead, { directories, engines });
@@ -102,12 +102,12 @@ function toPath({ type, path, url }: Resource): string | undefined {
   try {
     return fileURLToPath(url);
   } catch {
-    // Not the URL of a directory: no key has it, and the server refuses it as well.
+    // Not the URL of a directory: no key allows it, and the server rejects it as well.
     return url;
   }
 }
 
-/** What does not exist counts as the path that was sent: the server refuses it later. */
+/** The real path; a path that does not exist is returned unchanged: the server rejects it later. */
 async function toReal(path: string): Promise<string> {
   return await realpath(path).catch(() => resolve('/', path));
 }

@@ -21,16 +21,16 @@ const keyWithSecret = z
   .strictObject({ type: z.literal('key_secret'), id: z.string(), name: z.string(), secret: z.string() })
   .meta({ id: 'KeySecret' });
 
-/** Where keys are stored. */
+/** The store of keys, and the clock. */
 export interface KeyRoutesOptions {
-  /** Undefined: the server needs no key. */
+  /** The API keys; undefined if the server needs no key. */
   readonly keys: KeyStore | undefined;
   readonly clock: Pick<Clock, 'now'>;
 }
 
 /**
- * `/v1/fleet/keys`: API keys of the workspace, for an admin. A new secret never opens more than its creator may do, and not for
- * longer than the key that its creator is signed in with.
+ * `/v1/fleet/keys`: API keys of the workspace, for an admin. A new key never has more rights than its creator, and is not valid for
+ * longer than the key of its creator.
  */
 export function createKeyRoutes({ keys, clock }: KeyRoutesOptions): readonly AnyRoute[] {
   return [
@@ -104,7 +104,7 @@ export function createKeyRoutes({ keys, clock }: KeyRoutesOptions): readonly Any
     return found;
   }
 
-  /** A key that expires gives nothing that lasts longer. */
+  /** Rejects a key that would expire later than the key of its creator. */
   async function checkEnd({ id }: Credential, expiresAt: number | undefined): Promise<void> {
     const own = await opened(keys).findById(id);
     const end = own?.kind === 'api' ? own.expiresAt : undefined;
@@ -120,7 +120,7 @@ function toExpiry(text: string, now: number): number {
   throw requestError('invalid_request', `expires_at: ${text} is in the past`, { advice: 'send a time in the future' });
 }
 
-/** A caller gives away only what it has itself. */
+/** Rejects scopes that the caller does not have. */
 function checkScopes(credential: Credential, scopes: readonly Scope[]): void {
   const missing = scopes.filter((scope) => !hasScope(credential, scope));
   if (missing.length === 0) return;

@@ -1,8 +1,8 @@
 import type { AuditLog, Auditor } from '../../../store/audit.ts';
 
 /**
- * Runs what is done to files and repositories between two entries of the audit log. It cannot be written in one transaction with
- * them: the entry `…_started` is stored before anything is done, so a crash leaves nothing done without an entry.
+ * Runs a change of files or repositories between two entries of the audit log. It cannot be written in one transaction with
+ * them: the entry `…_started` is stored before the change begins, so a crash leaves no change without an entry.
  */
 export async function recorded<Result>(
   log: Pick<AuditLog, 'append'>,
@@ -12,7 +12,7 @@ export async function recorded<Result>(
 ): Promise<Result> {
   await log.append([audit(`${action}_started`, target, details)]);
   const result = await run().catch(async (error: unknown) => {
-    // The failure is what the caller has to know, also where the entry cannot be stored.
+    // The caller receives the failure of the change, even if the entry cannot be stored.
     await log.append([audit(`${action}_failed`, target, details)]).catch(() => {});
     throw error;
   });
@@ -20,7 +20,7 @@ export async function recorded<Result>(
   return result;
 }
 
-/** What is done: `changes.apply`, to a session, with what the request asks for. */
+/** An action such as `changes.apply`, its target session, and the details of the request. */
 export interface RecordedAction {
   readonly action: string;
   readonly target: string;

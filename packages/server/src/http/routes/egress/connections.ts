@@ -29,7 +29,7 @@ export function createEgressRoutes({ store }: { readonly store: Store }): readon
   ];
 }
 
-/** A page may be empty although there are more: at most so many frames are looked at for one. */
+/** Reads a page. It may be empty although there are more connections: the number of frames read for one page is limited. */
 async function readConnections(
   store: Store,
   sessionId: string,

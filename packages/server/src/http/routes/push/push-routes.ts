@@ -82,7 +82,7 @@ export function createPushRoutes(push: Push): readonly AnyRoute[] {
   ];
 }
 
-/** Throws unless the caller has added the device, or may manage those of others. */
+/** Throws unless the caller has added the device, or may manage the devices of other callers. */
 async function checkOwner(push: Push, credential: Credential, id: string): Promise<void> {
   if (hasScope(credential, 'manage')) return;
   const owner = await push.ownerOf(credential.workspaceId, id);

@@ -17,7 +17,7 @@ import {
 import { type CheckSessionLimits, checkUnlimited } from '../access/key-limits.ts';
 import { readSession } from '../read-session.ts';
 
-/** What the routes of approval rules call. */
+/** The services that the routes of approval rules call. */
 export interface ApprovalRuleRoutesOptions {
   readonly store: Store;
   readonly agents: Pick<Agents, 'get'>;
@@ -87,7 +87,7 @@ export function createApprovalRuleRoutes(options: ApprovalRuleRoutesOptions): re
     }),
   ];
 
-  /** A rule about a session or agent of another workspace, or about none, is a mistake. */
+  /** Rejects a rule about a session or agent that is unknown or of another workspace. */
   async function checkScope(credential: Credential, { scope }: StandingRuleParams): Promise<void> {
     if (scope.type === 'session') await readSession(store, credential, scope.session_id);
     else await agents.get(credential.workspaceId, scope.agent_id);

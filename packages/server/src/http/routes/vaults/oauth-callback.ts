@@ -6,12 +6,12 @@ import type { Exchange } from '../../routing/exchange.ts';
 import { sendAnswer } from '../../response/answer.ts';
 import type { Endpoint } from '../../routing/endpoint.ts';
 
-/** Shows a person what came of a flow. */
+/** Shows a person the result of a flow. */
 export type ShowResult = (exchange: Exchange, result: { status: number; problem: string }) => Promise<void>;
 
 /**
- * Where authorization servers send browsers back to, and what they read about this server. Without a key: a browser does not send its
- * cookie when another site sends it here. What counts is the `state`.
+ * The endpoints to which authorization servers redirect browsers, and the client metadata that they read. Without a key: a browser does not send its
+ * cookie after a redirect from another site. The `state` identifies the flow.
  */
 export function createOAuthCallback(flows: Pick<OAuthFlows, 'finish'>, show: ShowResult): readonly Endpoint[] {
   return [
@@ -22,7 +22,7 @@ export function createOAuthCallback(flows: Pick<OAuthFlows, 'finish'>, show: Sho
       handle: async (exchange) => {
         const { incoming } = exchange;
         const { searchParams: query } = new URL(incoming.url ?? '', 'http://here');
-        // Link checkers send HEAD. Only the visit itself counts.
+        // Link checkers send HEAD. Only a visit of a browser counts.
         if (incoming.method === 'HEAD') return sendAnswer(exchange.outgoing, { status: 200, body: null });
         const result = await flows.finish({
           state: query.get('state') ?? '',

@@ -19,7 +19,7 @@ export function createEventEncoder(): (event: WireEvent) => Uint8Array {
   };
 }
 
-/** `event:` is always written, because official clients drop events without it. */
+/** Encodes an event. `event:` is always written, because official clients ignore events without it. */
 export function encodeWireEvent(event: WireEvent, retryMs?: number): Uint8Array {
   const head = encodeEvent({
     event: event.type,
@@ -27,6 +27,6 @@ export function encodeWireEvent(event: WireEvent, retryMs?: number): Uint8Array 
     ...(retryMs === undefined ? {} : { retry: retryMs }),
     data: '',
   });
-  // Put behind the empty data, because it may be long and JSON has no line breaks to look for.
+  // The JSON is appended after the encoder, which would search it for line breaks: it may be long and has none.
   return Buffer.from(`${head.slice(0, -2)}${JSON.stringify(event)}\n\n`);
 }

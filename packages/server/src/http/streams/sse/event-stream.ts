@@ -6,20 +6,20 @@ export interface EventStream {
   /** Aborted when the stream has ended on either side: its feed can stop. */
   readonly signal: AbortSignal;
   /**
-   * Sends bytes of whole events. False: the reader does not keep up, so wait for `room` before sending more. A producer
+   * Sends bytes of whole events. Returns false if the reader does not keep up: wait for `room` before sending more. A producer
    * that does not wait fills the buffer, and the reader is disconnected.
    */
   send(bytes: Uint8Array): boolean;
-  /** Resolves when the reader has read the sent bytes, or is gone. */
+  /** Resolves when the reader has read the sent bytes, or has left. */
   room(): Promise<void>;
-  /** Ends the stream after everything that was sent. */
+  /** Ends the stream after all sent bytes. */
   end(): void;
 }
 
 /** Why a stream has ended. `slow`: too many bytes were buffered; `stalled`: nothing was read for too long. */
 export type StreamEnd = 'ended' | 'gone' | 'slow' | 'stalled';
 
-/** What a stream needs from the set of all streams. */
+/** The callbacks of the set of all streams. */
 export interface EventStreamHooks {
   readonly bufferBytesMax: number;
   readonly stallMs: number;
@@ -39,7 +39,7 @@ export class OpenStream implements EventStream {
   readonly #closing = new AbortController();
   #queue: Uint8Array[] = [];
   #queueBytes = 0;
-  /** The socket is full. Until it has drained nothing more is written, so that the buffered bytes can be counted here. */
+  /** Whether the socket is full. Until it drains, bytes are buffered here, so that they can be counted. */
   #isFull = false;
   #end: StreamEnd | undefined;
   #waiting: (() => void)[] = [];
@@ -59,8 +59,8 @@ export class OpenStream implements EventStream {
     }
     response.on('drain', () => this.#drained());
     response.on('close', () => this.#finish('gone'));
-    // A client that disconnects has seen nothing of what comes from now on, and may have a next stream open before this one is
-    // closed: missed events have to be sent there (SPEC H72).
+    // A client that disconnects does not receive later events, and may have its next stream open before this one is
+    // closed: missed events must be sent on that stream (SPEC H72).
     response.req.socket.once('end', () => this.#finish('gone'));
     // A failed write is followed by `close`.
     response.on('error', () => {});
@@ -72,7 +72,7 @@ export class OpenStream implements EventStream {
 
   send(bytes: Uint8Array): boolean {
     if (this.#end !== undefined) return false;
-    // Checked before adding: a single large event must pass.
+    // Checked before the bytes are added: a single large event must pass.
     if (this.#waitingBytes() > this.#hooks.bufferBytesMax) {
       this.#cut('slow');
       return false;
@@ -102,7 +102,7 @@ export class OpenStream implements EventStream {
     return this.#end !== undefined;
   }
 
-  /** Whether the reader keeps up. A ping would only queue behind what it has not read. */
+  /** Whether the reader keeps up. Otherwise a ping would only queue behind unread bytes. */
   get isIdle(): boolean {
     return this.#end === undefined && !this.#isFull && this.#queue.length === 0;
   }
@@ -117,7 +117,7 @@ export class OpenStream implements EventStream {
     if (!this.#response.write(bytes)) this.#isFull = true;
   }
 
-  /** Bytes that were sent and not written. The buffer of a socket that is not full is small, and not counted. */
+  /** Bytes that were sent but not written. The buffer of a socket that is not full is small, and not counted. */
   #waitingBytes(): number {
     return this.#queueBytes + (this.#isFull ? this.#response.writableLength : 0);
   }

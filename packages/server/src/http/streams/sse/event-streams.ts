@@ -12,9 +12,9 @@ export interface EventStreams {
   /** Opens a stream as the response. `key` is counted against its limit of streams. */
   open(response: ServerResponse, key: string, form?: StreamForm & StreamOrigin): EventStream;
   readonly count: number;
-  /** Open streams by the route that opened them; those of which none is open any more are 0. */
+  /** The number of open streams by the route that opened them; 0 for a route whose streams have all ended. */
   readonly countByRoute: ReadonlyMap<string, number>;
-  /** Ends every stream with a reconnect delay, and refuses new ones. */
+  /** Ends every stream with a reconnect delay, and rejects new ones. */
   drain(): void;
 }
 
@@ -24,7 +24,7 @@ export interface StreamForm {
   readonly beats?: 'events' | 'comments';
 }
 
-/** Where a stream comes from. */
+/** The origin of a stream. */
 interface StreamOrigin {
   readonly route?: string | undefined;
 }
@@ -34,8 +34,8 @@ export interface EventStreamsOptions {
   readonly clock?: Clock | undefined;
   readonly schedule?: Schedule | undefined;
   /**
-   * Schedules the write of the bytes of one tick. By default right after the tick: in the next turn of the event loop, the next
-   * commit would come first, which takes as long as the disk does.
+   * Schedules the write of the bytes of one tick, by default right after the tick: in the next turn of the event loop, the next
+   * commit would come first, which waits for the disk.
    */
   readonly defer?: ((run: () => void) => void) | undefined;
   readonly bufferBytesMax?: number | undefined;
@@ -100,7 +100,7 @@ export function createEventStreams(options: EventStreamsOptions = {}): EventStre
     });
   }
 
-  /** Twice as often as a ping is due: a stream that was silent for one beat gets a ping at the next. */
+  /** Runs twice per ping interval: a stream that was silent for one beat gets a ping at the next. */
   function beat(): void {
     const due = clock.steady() - BEAT_MS;
     for (const [stream, { words }] of placeOf) {
@@ -133,15 +133,15 @@ function queueTick(run: () => void): void {
 const BEAT_MS = httpLimits.streamPingMs / 2;
 
 interface Words {
-  /** Sent with the headers: some clients and proxies consider a stream open only after its first byte. */
+  /** Bytes sent with the headers: some clients and proxies consider a stream open only after its first byte. */
   readonly hello?: Uint8Array;
   readonly ping: Uint8Array;
-  /** Sent last, with the reconnect delay. */
+  /** The last bytes of a stream, with the reconnect delay. */
   readonly goodBye: Uint8Array;
 }
 
 const WORDS: Readonly<Record<'events' | 'comments', Words>> = {
-  // Official clients skip pings; others read the reconnect delay from the last one.
+  // Official clients ignore pings; other clients read the reconnect delay from the last one.
   events: {
     ping: encodeWireEvent({ type: 'ping' }),
     goodBye: encodeWireEvent({ type: 'ping' }, httpLimits.streamRetryMs),

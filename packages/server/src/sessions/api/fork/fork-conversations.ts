@@ -35,7 +35,7 @@ async function forkConversation(
 ): Promise<void> {
   const { conversation, conversationAt: message } = root.program;
   const thread = logThreadOf(root);
-  // No turn has ended: the program has nothing to remember.
+  // No turn has ended: there is no conversation to copy.
   if (conversation === null || message === null)
     return draft.add(thread, 'program.forked', { conversation: null, message: null });
   const [from, to] = await Promise.all(

@@ -29,14 +29,14 @@ import { toWorkChange } from '../to-work-change.ts';
 export interface ForkSession {
   readonly workspaceId: string;
   readonly sourceId: string;
-  /** The last frame that both sessions have; by default the newest. */
+  /** The last frame that both sessions share; by default the newest. */
   readonly upTo?: number | undefined;
-  /** The id, where something was prepared for the session before it exists. */
+  /** The id of the fork, if resources were prepared for it before it exists. */
   readonly id?: string;
   readonly title?: string | null | undefined;
   /** The agent of the fork, given the agent of the source at that frame. */
   readonly agent?: ((agent: SessionAgent) => SessionAgent) | undefined;
-  /** What the workspace of the fork is made from, as lists show it. */
+  /** The source of the workspace of the fork, as lists show it. */
   readonly source?: SessionCreated['source'];
   /** The name of the key of the caller. */
   readonly createdBy?: string | undefined;
@@ -47,15 +47,15 @@ export interface ForkSession {
 export interface ForkParts extends Sources {
   /** Set where sessions of programs can be forked too. */
   readonly program?: ForkConversationParts | undefined;
-  /** Copies the recorded files, from which the fork goes on. */
+  /** Copies the recorded files, with which the fork begins. */
   readonly copyFiles?: ((fromSessionId: string, toSessionId: string, tree: string) => Promise<void>) | undefined;
   readonly store: Pick<Store, 'read'>;
   readonly log: SessionLog;
 }
 
 /**
- * Creates a session with the log of another one up to a frame. What was
- * under way at that frame is not repeated: its turns end there, as if they had been interrupted.
+ * Creates a session with the log of another one up to a frame. Work that was
+ * in progress at that frame is not repeated: open turns end there, as if they had been interrupted.
  */
 export async function forkSession(parts: ForkParts, request: ForkSession): Promise<SessionRecord> {
   const { workspaceId, sourceId, toKey } = request;
@@ -82,7 +82,7 @@ export async function forkSession(parts: ForkParts, request: ForkSession): Promi
     createdAt: draft.now,
     data,
   };
-  // The cast: as the store returns it; a store does not know the type of what it keeps.
+  // The cast: the data as the store returns it; a store does not know the type of its data.
   const kept = { ...session, data: data as unknown as JsonObject, revision: 1, updatedAt: draft.now, archivedAt: null };
   const works = created.environment.type === 'self_hosted' ? [toWorkChange(parts.ids, draft.now)] : [];
   const keys = toKey === undefined ? [] : [{ type: 'put_key' as const, key: toKey(kept) }];
@@ -93,8 +93,8 @@ export async function forkSession(parts: ForkParts, request: ForkSession): Promi
 }
 
 /**
- * Without deltas: what they said is said again as a whole when it was complete. What was written together with the last
- * frame comes along, since it means nothing apart.
+ * Reads the frames of the fork without deltas: whole blocks repeat their text. Frames that were written together with the last
+ * frame are included, since a write cannot be divided.
  */
 async function readPrefix(store: Pick<Store, 'read'>, request: ForkSession): Promise<NewSessionFrame[]> {
   const { sourceId: sessionId, upTo = Number.POSITIVE_INFINITY } = request;
@@ -102,7 +102,7 @@ async function readPrefix(store: Pick<Store, 'read'>, request: ForkSession): Pro
   const frames: NewSessionFrame[] = [];
   let [seq, bytes, isWhole] = [0, 0, true];
   for await (const stored of readFrames(store, sessionId, upTo)) {
-    // In an old log, where nothing says what was written together, it is what happened in one moment.
+    // Old logs do not mark the end of a write: there, frames with the same time count as one write.
     if (stored.seq > upTo && (isWhole || stored.value.time !== frames.at(-1)?.time)) break;
     isWhole = stored.isLast;
     if (stored.isDelta) continue;
@@ -112,7 +112,7 @@ async function readPrefix(store: Pick<Store, 'read'>, request: ForkSession): Pro
       throw sessionError('not_forkable', `${sessionId} has more than ${bytesMax} bytes up to there`);
     }
     const { threadId, turn, time, type, payload } = toSessionFrame(stored.value);
-    // Without its place in the other log, and still the payload of its type.
+    // The frame without its position in the other log. The payload still matches its type.
     frames.push({ threadId, turn, time, type, payload, isLast: isWhole, line: stored.bytes } as NewSessionFrame);
   }
   return begun(frames, request, seq);
@@ -160,14 +160,14 @@ async function fold(id: string, [first, ...rest]: readonly NewSessionFrame[]): P
 }
 
 function checkForkable(state: SessionState, sourceId: string): void {
-  // It ran elsewhere: no program here has its conversation.
+  // The session ran elsewhere: no program of this server has its conversation.
   if (isProgram(state) && state.created.is_read_only === true) {
     throw sessionError('not_forkable', `${sourceId} was imported, and its program is not here`);
   }
   if (state.status === 'terminated') throw sessionError('not_forkable', `${sourceId} had ended there`);
 }
 
-/** Children first, and without reports: a report would begin the next turn of the parent that waits for it. */
+/** Stops all threads, children first and without reports: a report would begin the next turn of the waiting parent. */
 function stopAll(draft: Draft): void {
   for (const thread of [...draft.state.threads.values()].toReversed()) {
     if (thread.turn === null) continue;
@@ -178,7 +178,7 @@ function stopAll(draft: Draft): void {
 
 function change(draft: Draft, { title, agent: toAgent, sourceId }: ForkSession): void {
   const agent = toAgent?.(draft.state.agent);
-  // A program does not have the history of a model, nor the other way round.
+  // A program cannot continue the history of a model engine, nor the other way round.
   if (agent !== undefined && isProgram({ ...draft.state, agent }) !== isProgram(draft.state)) {
     throw sessionError('not_forkable', `${sourceId} cannot change between a program and a model`);
   }

@@ -17,27 +17,27 @@ export interface CallName {
   readonly callId: string;
 }
 
-/** What a person decided about a call that runs elsewhere. */
+/** The decision of a person about a call that runs elsewhere. */
 export type ImportedAnswer = CallName &
   (
     | { readonly result: 'allow'; readonly updatedInput: Json | undefined }
     | { readonly result: 'deny'; readonly message: string | null; readonly isInterrupting: boolean }
   );
 
-/** What a client that controls a session reports. */
+/** The report of a client that controls a session. */
 export interface Control {
-  /** The calls that wait for a decision now, all of them each time. */
+  /** All calls that wait for a decision now. */
   readonly asks: readonly CallName[];
-  /** The calls whose decision was handed to the program since the last request. */
+  /** The calls whose decision was delivered to the program since the last request. */
   readonly delivered: readonly CallName[];
 }
 
-/** What was handed to the program. It comes before the results that it has led to. */
+/** Applies decisions that were delivered to the program. They come before the results of their calls. */
 export function applyDelivered(state: SessionState, { delivered }: Control, sources: Sources): readonly Draft[] {
   return delivered.map(({ key, callId }) => take(state, { type: 'answered', key, callId }, sources));
 }
 
-/** What was asked for and decided since the last request. */
+/** Applies approvals that were requested and decided since the last request. */
 export async function applyControl(
   state: SessionState,
   { asks }: Control,
@@ -56,7 +56,7 @@ export async function applyControl(
   return { drafts, changes: [{ type: 'consume_inputs', inputIds: inputs.map(({ id }) => id) }] };
 }
 
-/** The decisions about the calls that are asked for: the program has not been given them yet. */
+/** The decisions about the calls in `asks`, which the program has not received yet. */
 export async function findAnswers(
   state: SessionState,
   asks: readonly CallName[],

@@ -22,7 +22,7 @@ function toCommands(state: SessionState, step: ImportedStep, { ids, models }: St
   const { key, event } = step;
   if (event.type === 'said') {
     const input = { id: ids.next('sevt'), event: { type: 'user.message' as const, content: event.content } };
-    // A turn without an end was stopped: no message arrives in the middle of a turn.
+    // A turn that is still open was stopped: no message arrives in the middle of a turn.
     const isOpen = primaryOf(state).turn !== null;
     return [...(isOpen ? [toProgram(stopped)] : []), { type: 'inputs', inputs: [input] }];
   }
@@ -33,7 +33,7 @@ function toCommands(state: SessionState, step: ImportedStep, { ids, models }: St
       toProgram({ type: 'block_ended', key, block: String(step.line), content }),
     ];
   }
-  // Put together again, it is an event of a program.
+  // The key and the event make up an event of a program.
   const taken = { key, ...event } as TakenEvent['event'];
   if (!inTurn.has(event.type)) return [toProgram(taken)];
   if (taken.type === 'call') return [...reopen(state, key, 'answer'), toProgram(taken)];
@@ -51,7 +51,7 @@ const stopped = {
 
 const inTurn: ReadonlySet<string> = new Set(['request_started', 'request_ended', 'call', 'result']);
 
-/** Opens a turn again that looked ended, and a model request if the step is in the middle of a response. */
+/** Opens a turn again that seemed to have ended, and a model request if the step is in the middle of a response. */
 function reopen(state: SessionState, key: string, what: 'turn' | 'answer'): Command[] {
   const thread = findThread(state, primaryOf(state), key);
   if (thread === undefined || thread.turn !== null) return [];

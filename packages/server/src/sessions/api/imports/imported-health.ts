@@ -2,11 +2,11 @@ import type { ThreadHealth } from '@fleetloom/protocol/fleet';
 import { sessionLimits } from '../../core/limits.ts';
 import { openCallsOf, type SessionState } from '../../core/state/state.ts';
 
-/** The activity of threads of imported sessions, as far as their transcripts show. */
+/** The activity of threads of imported sessions, as far as their transcripts show it. */
 export class ImportedHealth {
   readonly #threads = new Map<string, readonly ThreadHealth[]>();
 
-  /** Undefined if no client follows the session on this server. */
+  /** The health of the threads of a session; undefined if no client follows it on this server. */
   of(sessionId: string): readonly ThreadHealth[] | undefined {
     return this.#threads.get(sessionId);
   }

@@ -5,9 +5,9 @@ import type { ProgramEvent } from '../../../engines/program/program.ts';
 export interface ImportedStep {
   /** `main`, or the program's name of the sub-agent. */
   readonly key: string;
-  /** The line of the agent's own file. What ends something stands at the line before it. */
+  /** The line in the agent's own file. The end of a turn, thread or request has the line of the step before it. */
   readonly line: number;
-  /** When it happened. */
+  /** The time of the step. */
   readonly time: number;
   readonly event: ImportedEvent;
 }

@@ -29,7 +29,7 @@ import { applyStep } from './apply-step.ts';
 /** Steps of one conversation to be imported. */
 export interface ImportRequest {
   readonly workspaceId: string;
-  /** The program's name of the conversation: it is imported once, however often it is sent. */
+  /** The program's name of the conversation, which is imported once, however often it is sent. */
   readonly conversation: string;
   readonly agent: SessionAgent;
   readonly environment: SessionCreated['environment'];
@@ -38,17 +38,17 @@ export interface ImportRequest {
   readonly steps: readonly ImportedStep[];
   /** Set if the client can decide about calls where the session runs. */
   readonly control?: Control | undefined;
-  /** No steps follow for now: open turns end. */
+  /** Whether no steps follow for now: open turns end. */
   readonly isEnd: boolean;
   readonly now: number;
 }
 
-/** What an import has added. */
+/** The result of an import. */
 export interface Imported {
   readonly sessionId: string;
   /** The last line of each agent's file that is part of the session. */
   readonly lines: Readonly<Record<string, number>>;
-  /** Steps that were new. */
+  /** The number of new steps. */
   readonly taken: number;
   /** The decisions about the calls that the client asks for. */
   readonly answers: readonly ImportedAnswer[];
@@ -62,7 +62,7 @@ export interface ImportsOptions {
   readonly log: SessionLog;
   readonly ids: Ids;
   readonly models: ModelFacts;
-  /** A client decides about the calls of the session: its approvals must not stay open when the client has died. */
+  /** Called when a client decides about the calls of the session, whose approvals must not stay open when the client has died. */
   readonly onControlled?: ((sessionId: string) => Promise<void>) | undefined;
 }
 
@@ -70,7 +70,7 @@ export interface ImportsOptions {
 export interface Imports {
   /** Adds the steps that are new, so that a client may send any step again. */
   append(request: ImportRequest): Promise<Imported>;
-  /** What the threads of an imported session are doing; undefined if no client follows the session. */
+  /** The activity of the threads of an imported session; undefined if no client follows the session. */
   health(sessionId: string): readonly ThreadHealth[] | undefined;
 }
 
@@ -106,9 +106,9 @@ export function createImports({ store, log, ids, models, onControlled }: Imports
   async function findKnown({ workspaceId, conversation }: ImportRequest): Promise<Known | undefined> {
     const record = await store.keys.get(workspaceId, toKey(conversation));
     if (record === undefined) return undefined;
-    // Only `toKeyRecord` writes it.
+    // Only `toKeyRecord` writes this record.
     const { session_id: sessionId, lines } = record.result as { session_id: string; lines: Record<string, number> };
-    // If the session was deleted it is imported again.
+    // A deleted session is imported again.
     return (await store.sessions.get(workspaceId, sessionId)) === undefined ? undefined : { sessionId, lines };
   }
 
@@ -156,7 +156,7 @@ export function createImports({ store, log, ids, models, onControlled }: Imports
       lines.set(step.key, Math.max(step.line, lines.get(step.key) ?? 0));
       bytes += jsonBytesAtLeast(step.event);
       const isFull = pending.frames.length >= sessionLimits.importFramesMax || bytes >= sessionLimits.importFlushBytes;
-      // A line is written as a whole: that it is known means that all of it is.
+      // All steps of a line are written at once: a known line is known as a whole.
       if (isFull && !isSameLine(step, request.steps[at + 1])) await flush();
     }
     if (request.control !== undefined) {
@@ -181,7 +181,7 @@ export function createImports({ store, log, ids, models, onControlled }: Imports
   }
 }
 
-/** Runs imports of the same conversation one after the other: they would take the lease from each other. */
+/** Runs imports of the same conversation one after the other: otherwise they would take the lease from each other. */
 function createOrder() {
   const last = new Map<string, Promise<unknown>>();
   return async <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {

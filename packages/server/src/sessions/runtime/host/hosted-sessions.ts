@@ -14,20 +14,20 @@ import { RemoteWorkspaces } from './remote-workspaces.ts';
 
 /** A session that this process owns. */
 export interface HostedSession extends OpenedSession {
-  /** When it was last used, by the steady clock. */
+  /** When the session was last used, by the steady clock. */
   usedAt: number;
-  /** Its content in memory. */
+  /** The content of the session in memory. */
   readonly content: HeldContent;
 }
 
-/** How many sessions there are, and what has happened to them since the start. */
+/** Counts of the sessions of this process since the start. */
 export interface HostedFigures {
   /** Sessions whose lease this process holds. */
   readonly owned: number;
   readonly running: number;
-  /** Sessions at work that another process had owned, or that this one had before it lost them. */
+  /** Running sessions that another process owned before, or that this one had lost. */
   readonly takenOver: number;
-  /** Sessions that it lost: with their lease, or because a write failed. */
+  /** Sessions that this process lost: with their lease, or because a write failed. */
   readonly lost: Readonly<Record<'lease' | 'failure', number>>;
 }
 
@@ -58,12 +58,12 @@ export class HostedSessions {
     this.#content = new OpenContent(options.openBytesMax);
   }
 
-  /** Whether a session waits until the memory of others is free. */
+  /** Whether a session waits for memory that other sessions use. */
   get isRoomAwaited(): boolean {
     return this.#content.isAwaited;
   }
 
-  /** How many there are, and what has happened to them since the start. */
+  /** Counts of the sessions of this process since the start. */
   get figures(): HostedFigures {
     const open = [...this.ready.values()].filter(({ lease, actor }) => lease.isHeld && !actor.isLost);
     const running = open.filter(({ actor }) => isAtWork(actor.state)).length;
@@ -126,7 +126,7 @@ export class HostedSessions {
     if (this.#hosted.has(sessionId)) this.#reporter.watch(sessionId, this.release(sessionId));
   }
 
-  /** Drops a session that was deleted, with everything that is remembered of it. */
+  /** Drops a deleted session and all records of it in memory. */
   forgetDeleted(sessionId: string): void {
     this.#unwritable.delete(sessionId);
     this.remoteWorkspaces.delete(sessionId);

@@ -3,9 +3,9 @@ import { sessionLimits } from '../../core/limits.ts';
 
 /** The content of one session in memory. */
 export interface HeldContent {
-  /** The session has grown or shrunk. */
+  /** Records the new size of the session. */
   resize(bytes: number): void;
-  /** The session is no longer open. */
+  /** Releases the memory: the session is no longer open. */
   release(): void;
 }
 
@@ -26,7 +26,7 @@ export class OpenContent {
     return this.#lanes.small.isAwaited || this.#lanes.large.isAwaited;
   }
 
-  /** Resolves when a session with so much content can be opened; with undefined if the host is closed before. */
+  /** Resolves when a session with this much content can be opened; with undefined if the host is closed before. */
   async admit(bytes: number): Promise<HeldContent | undefined> {
     if (bytes <= sessionLimits.unmeasuredBytes) return this.#lanes.small.hold(0);
     const isSmall = bytes <= sessionLimits.smallSessionBytes;
@@ -40,7 +40,7 @@ export class OpenContent {
   }
 }
 
-/** Sessions that share an amount of memory, and those that wait for it, in their order. */
+/** Sessions that share an amount of memory, and a queue of sessions that wait for it. */
 class Lane {
   readonly #bytesMax: number;
   readonly #waiting: { readonly bytes: number; readonly resolve: (held: HeldContent | undefined) => void }[] = [];

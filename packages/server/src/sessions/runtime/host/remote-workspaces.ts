@@ -1,7 +1,7 @@
 import type { Clock } from '../../../base/clock.ts';
 import { sessionLimits } from '../../core/limits.ts';
 
-/** Sessions whose workspace is on the disk of another node. Each entry expires, so that the session is looked at again. */
+/** Sessions whose workspace is on the disk of another node. Each entry expires, so that the session is checked again. */
 export class RemoteWorkspaces {
   readonly #clock: Pick<Clock, 'steady'>;
   /** When each entry expires; the oldest first. */
@@ -11,7 +11,7 @@ export class RemoteWorkspaces {
     this.#clock = clock;
   }
 
-  /** Another node has the workspace of the session, as of now. */
+  /** Records that another node has the workspace of the session. */
   add(sessionId: string): void {
     this.#expiries.delete(sessionId);
     this.#expiries.set(sessionId, this.#clock.steady() + sessionLimits.elsewhereMs);
@@ -25,7 +25,7 @@ export class RemoteWorkspaces {
     this.#expiries.delete(sessionId);
   }
 
-  /** Removes the entries whose time is over. */
+  /** Removes expired entries. */
   expire(): void {
     for (const [sessionId, until] of this.#expiries) {
       if (this.#clock.steady() < until) return;

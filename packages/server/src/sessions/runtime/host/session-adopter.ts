@@ -11,10 +11,10 @@ export interface SessionAdopterOptions extends ResolvedHostOptions {
   readonly applyInputs: (sessionId: string) => Promise<unknown>;
 }
 
-/** Sessions that have work to do and no owner, as far as one look finds them. */
+/** Counts of sessions with work to do and without an owner, as far as one search finds them. */
 export interface AdopterFigures {
   readonly withoutOwner: number;
-  /** Those whose workspace is on another node. */
+  /** Sessions whose workspace is on another node. */
   readonly waitingForNode: number;
 }
 
@@ -27,13 +27,13 @@ export class SessionAdopter {
     this.#options = options;
   }
 
-  /** As of the last look. */
+  /** The counts of the last search. */
   get figures(): AdopterFigures {
     return this.#figures;
   }
 
   /**
-   * Opens sessions without an owner. Where several nodes look at the same time, each takes a random share; sessions that no
+   * Opens sessions without an owner. Where several nodes search at the same time, each takes a random share; sessions that no
    * node took are found again at the next tick.
    */
   async adopt(tick: number): Promise<void> {
@@ -46,7 +46,7 @@ export class SessionAdopter {
       return;
     }
     const found = await store.leases.findOrphans(sessionLimits.sharedOrphansMax);
-    // Sessions that wait for their node must not keep the others from being found.
+    // Sessions that wait for their node must not hide other sessions from the search.
     sessions.remoteWorkspaces.expire();
     const orphans = found.filter((sessionId) => !sessions.remoteWorkspaces.has(sessionId));
     this.#figures = { withoutOwner: found.length, waitingForNode: found.length - orphans.length };
@@ -55,7 +55,7 @@ export class SessionAdopter {
   }
 
   /**
-   * Sessions that another process left idle while their program had something under way. The list of orphans does not have
+   * Adopts sessions that another process left idle while their program had work in progress. The list of orphans does not have
    * them, and until they are recovered their approvals look open.
    */
   async #adoptOpenPrograms(tick: number): Promise<void> {

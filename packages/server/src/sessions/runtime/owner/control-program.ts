@@ -9,7 +9,7 @@ export interface ProgramControlOptions {
   readonly leases: Pick<Leases, 'findOwner'>;
   /** Sends a request to the program of a session that this process owns; undefined if another process owns it. */
   readonly own: (sessionId: string, control: SessionControl) => Promise<ControlOutcome | undefined>;
-  /** The other processes, where there are any. */
+  /** The other nodes, if several share the store. */
   readonly nodes?: ControlNodes | undefined;
 }
 

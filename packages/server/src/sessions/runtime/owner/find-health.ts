@@ -6,11 +6,11 @@ import { isImporter } from '../../core/importer.ts';
 /** What the health finder needs. */
 export interface HealthFinderOptions {
   readonly leases: Pick<Leases, 'findOwner'>;
-  /** The health in this process; undefined if it does not own the session. */
+  /** The health of a session that this process owns; undefined if another process owns it. */
   readonly own: (sessionId: string) => readonly ThreadHealth[] | undefined;
   /** The health of a session that a client imports while it runs. */
   readonly imported?: ((sessionId: string) => readonly ThreadHealth[] | undefined) | undefined;
-  /** The other processes, where there are any. */
+  /** The other nodes, if several share the store. */
   readonly nodes?: HealthNodes | undefined;
 }
 

@@ -34,7 +34,7 @@ export async function forwardCommand(
   await commitOne(store, { type: 'submit', sessionId, changes: [{ type: 'enqueue_input', input }] });
   const outcome = await waitUntil(sender, sessionId, waitMs + sessionLimits.forwardMarginMs, async () => {
     const record = await store.keys.get(workspaceId, outcomeKey(id));
-    // Only owners write it, with `toOutcomeKey`.
+    // Only owners write this record, with `toOutcomeKey`.
     if (record !== undefined) return record.result as unknown as CommandOutcome;
     // A deleted session has no keys, so its absence is the outcome.
     const isGone = command.type === 'delete' && (await store.sessions.get(workspaceId, sessionId)) === undefined;

@@ -12,7 +12,7 @@ export type SessionCommand =
   | {
       readonly type: 'update';
       readonly changes: Omit<FramePayloads['session.updated'], 'id'>;
-      /** The state that the changes were made on. If it has changed since, the caller makes them again. */
+      /** The state that the changes were made on. If it has changed since, the caller computes the changes again. */
       readonly made_on: { readonly metadata?: JsonObject; readonly agent?: SessionAgent };
     }
   | { readonly type: 'archive' }
@@ -22,7 +22,7 @@ export type SessionCommand =
   | { readonly type: 'discard_workspace'; readonly by: string }
   | {
       readonly type: 'restore_workspace';
-      /** Has the files as they are on disk. */
+      /** The tree with the files as they are on disk. */
       readonly from: string;
       readonly tree: string;
       readonly by: string;
@@ -30,7 +30,7 @@ export type SessionCommand =
   | { readonly type: 'merge_changes'; readonly thread_id: string; readonly by: string }
   /** A rule was created: pending approvals that it allows are answered. */
   | { readonly type: 'decide_by_rules' }
-  /** A command whose caller no longer waits. */
+  /** A command whose caller has stopped waiting. */
   | { readonly type: 'too_late' };
 
 /** What a command does to the session in its current state. */
@@ -47,7 +47,7 @@ export type CommandPlan =
   | { readonly type: 'restore'; readonly from: string; readonly tree: string; readonly by: string }
   | { readonly type: 'merge'; readonly threadId: string; readonly by: string };
 
-/** Checks a command against the state of the session. Throws a session error if it is refused. */
+/** Checks a command against the state of the session. Throws a session error if it is rejected. */
 export function planCommand(state: SessionState, command: SessionCommand): CommandPlan {
   switch (command.type) {
     case 'update':

@@ -9,8 +9,8 @@ export interface Waiter {
 }
 
 /**
- * Polls until another process has done something for a session, or the time is over. Signals trigger a look; since they may
- * be lost, it also polls on its own, at first often and then less.
+ * Polls until another process has done something for a session, or the time is over. Signals trigger a query; since they may
+ * be lost, it also polls without a signal, at first often and then less.
  */
 export async function waitUntil<Found>(
   { store, schedule }: Waiter,

@@ -17,7 +17,7 @@ export interface SessionControl {
   readonly by: string;
 }
 
-/** As data, because the answer may come from another node. */
+/** The outcome of a control request, as data: the response may come from another node. */
 export type ControlOutcome =
   | { readonly type: 'answered'; readonly answer: ProgramUsage | ProgramDiff | ProgramRewind }
   | { readonly type: 'refused'; readonly code: SessionErrorCode; readonly problem: string };
@@ -29,7 +29,7 @@ export interface Controlled {
   readonly log: (event: TakenEvent['event']) => Promise<void>;
 }
 
-/** Asks the program of a session for something outside of its turns. A rewind is in the log when this resolves. */
+/** Sends a request outside of turns to the program of a session. A rewind is in the log when this resolves. */
 export async function controlSession(
   { state, program, log }: Controlled,
   { request, by }: SessionControl,

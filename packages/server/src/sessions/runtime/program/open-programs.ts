@@ -2,7 +2,7 @@ import { readPages } from '../../../store/read-pages.ts';
 import { storeLimits } from '../../../store/limits.ts';
 import type { Documents } from '../../../store/store.ts';
 
-/** The kind of their documents. */
+/** The kind of the documents that are the marks. */
 export const OPEN_PROGRAM = 'open_program';
 
 /**
@@ -10,7 +10,7 @@ export const OPEN_PROGRAM = 'open_program';
  * how the next one finds idle sessions with approvals or background work of a program that no longer exists.
  */
 export class OpenPrograms {
-  /** Sessions that were marked when this process last looked, and that it has not opened since. */
+  /** Sessions that were marked at the last query of this process, and that it has not opened since. */
   readonly left = new Set<string>();
   readonly #documents: Documents;
 
@@ -30,7 +30,7 @@ export class OpenPrograms {
     await this.#documents.put({ kind: OPEN_PROGRAM, id: sessionId, data: {} });
   }
 
-  /** The program runs for a client, outside of every process of the server: the session is opened when its lease is free. */
+  /** Marks a session whose program runs for a client, outside of the server: the session is opened when its lease is free. */
   async addElsewhere(sessionId: string): Promise<void> {
     if (this.left.has(sessionId)) return;
     await this.add(sessionId);

@@ -32,7 +32,7 @@ interface OpenRequest {
 
 type ProgramDelta = Extract<ProgramEvent, { type: 'block_started' | 'block_delta' | 'output_delta' }>;
 
-/** Whether an event is written as a delta, and not decided on. */
+/** Whether an event is written as a delta, without a decision of the session. */
 export function isDelta(event: ProgramEvent): event is ProgramDelta {
   return event.type === 'block_started' || event.type === 'block_delta' || event.type === 'output_delta';
 }
@@ -45,14 +45,14 @@ interface OpenOutput {
 }
 
 /**
- * Writes what the agents of a program say while they say it, for each model request that is under way,
- * and what their calls write while they run. It owns the event ids of
- * open blocks: each begun block gets a new id, and an id is given away once, to the event of its block.
+ * Writes the output of the agents of a program as it arrives, for each model request in progress,
+ * and the output of their running calls. It owns the event ids of
+ * open blocks: each begun block gets a new id, and an id is used once, for the event of its block.
  */
 export class ProgramDeltas {
   readonly #options: ProgramDeltasOptions;
   readonly #requests = new Map<string, OpenRequest>();
-  /** By the ids of the calls. */
+  /** The output of running calls, by the ids of the calls. */
   readonly #outputs = new Map<string, OpenOutput>();
 
   constructor(options: ProgramDeltasOptions) {
@@ -67,7 +67,7 @@ export class ProgramDeltas {
 
   #start({ key, block, kind }: Extract<ProgramEvent, { type: 'block_started' }>): void {
     const request = this.#open(key);
-    // Of blocks that do not end, the oldest are forgotten.
+    // If too many blocks stay open, the oldest are forgotten.
     request?.blocks.set(block, { id: request.writer.begin(kind), text: '' });
   }
 
@@ -75,7 +75,7 @@ export class ProgramDeltas {
     const request = this.#requests.get(key);
     const open = request?.blocks.get(block);
     if (request === undefined || open === undefined) return;
-    // Larger than what can be logged as a whole: it does not grow any more.
+    // Larger than the content that can be logged as a whole: no more deltas are written.
     if (open.text.length + text.length > sessionLimits.contentBytesMax) return void request.blocks.delete(block);
     open.text += text;
     await request.writer.grow(open.id, text);
@@ -89,14 +89,14 @@ export class ProgramDeltas {
     request.blocks.delete(block);
     const text = content.type === 'text' ? content.text : content.type === 'thinking' ? content.thinking : '';
     const isTrue = text.startsWith(open.text);
-    // The rest was not seen to grow. It is written too, so that the deltas always add up to the whole.
+    // The program sent no deltas for the rest. It is written too, so that the deltas always add up to the whole.
     if (isTrue && text.length > open.text.length)
       inBackground(request.writer.grow(open.id, text.slice(open.text.length)), reportAsWarning);
     request.writer.flush();
     return isTrue ? open.id : undefined;
   }
 
-  /** A running call has written more. */
+  /** Writes new output of a running call. */
   async #show({ key, callId, text }: Extract<ProgramEvent, { type: 'output_delta' }>): Promise<void> {
     const thread = this.#threadOf(key);
     const call = findCall(thread, callId);
@@ -107,7 +107,7 @@ export class ProgramDeltas {
     if (shown !== '') await output.writer.show(call.id, shown);
   }
 
-  /** The call has its result, which is about to be logged. */
+  /** Ends the output of a call whose result is about to be logged. */
   endOutput({ key, callId }: Extract<ProgramEvent, { type: 'result' }>): void {
     const call = findCall(this.#threadOf(key), callId);
     const output = call === undefined ? undefined : this.#outputs.get(call.id);
@@ -116,7 +116,7 @@ export class ProgramDeltas {
     this.#outputs.delete(call.id);
   }
 
-  /** Nothing may be written after the end of its request or call. */
+  /** Stops writers whose request or call has ended. */
   stopUnwanted(): void {
     for (const [id, { threadId, stop }] of this.#outputs) {
       if (this.#options.state.threads.get(threadId)?.calls.get(id)?.progress.type === 'running') continue;

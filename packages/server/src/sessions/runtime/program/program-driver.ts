@@ -39,34 +39,34 @@ export interface ProgramDriverOptions extends ProgramDeltasOptions {
   readonly engine: ProgramEngine;
   readonly openWorkspace: (sessionId: string) => Promise<string>;
   readonly costNanoUsd: (model: string, usage: Usage, speed: 'standard' | 'fast') => number | null;
-  /** The state has it at once, in the order of the calls. Resolves when it is durable, and never rejects. */
+  /** Applies events to the state at once, in the order of the calls. Resolves when the events are durable, and never rejects. */
   readonly dispatch: (events: readonly TakenEvent[], change?: WorkspaceChange) => Promise<void>;
   /** The recorded files of the session; null if it has none. */
   readonly files: SessionFiles | null;
 }
 
 /**
- * Stands between a session and a program that runs a thread of it: what the log says is done with the program, and what the
- * program reports is written to the log. The program is started when there is a message for it.
+ * Connects a session to a program that runs one of its threads: logged frames are executed on the program, and the events that the
+ * program reports are written to the log. The program is started when there is a message for it.
  */
 export class ProgramDriver {
   readonly #options: ProgramDriverOptions;
   readonly #deltas: ProgramDeltas;
   #opening: Promise<Program> | undefined;
   #program: Program | undefined;
-  /** What the program was started with, or will be. */
+  /** The options that the program was started with, or will be started with. */
   #startOptions: StartOptions;
   /** The model and permission mode that the program has now. */
   #steering: Steering;
   #reading: Promise<void> = Promise.resolve();
-  /** Its conversation is lost: the next program starts a new one. */
+  /** The conversation of the program is lost: the next program starts a new one. */
   #isForgetful = false;
   #isDropped = false;
   /** A message was sent to the running program. Before that, it does not report the id of its conversation. */
   #isSaid = false;
   /** The session was interrupted, and no message has arrived since. */
   #isHushed = false;
-  /** Messages of the log that the program has not been given yet. */
+  /** The number of logged messages that were not sent to the program yet. */
   #unsaid = 0;
   readonly #stopTimers: StopTimers;
   /** Ends the wait for a program that is being started. */
@@ -82,12 +82,12 @@ export class ProgramDriver {
     this.#startOptions = this.#readStartOptions();
   }
 
-  /** The state has the frames. They are not durable yet. */
+  /** Called when the state has the frames, before they are durable. */
   accept(frames: readonly NewSessionFrame[]): void {
     if (this.#toMessage(frames).length > 0) this.#unsaid++;
   }
 
-  /** Frames are durable: what they say is done. */
+  /** Called when frames are durable: executes them on the program. */
   begin(frames: readonly NewSessionFrame[]): void {
     const message = this.#toMessage(frames);
     if (message.length > 0) inBackground(this.#say(message, toMessageId(this.#ownOf(frames))), reportAsWarning);
@@ -99,8 +99,8 @@ export class ProgramDriver {
   }
 
   /**
-   * Logs what the program of the last owner wrote down and the log has not. Never rejects: without its transcripts a session is
-   * recovered all the same.
+   * Logs events that are in the transcripts of the last owner's program but not in the log. Never rejects: without transcripts a session is
+   * recovered nevertheless.
    */
   async recover(threads: ReadonlyMap<string, LoggedThread>): Promise<void> {
     const { engine } = this.#options;
@@ -115,12 +115,12 @@ export class ProgramDriver {
     await Promise.all(this.#writes);
   }
 
-  /** Undefined while no program runs. */
+  /** The vitals of the program; undefined while no program runs. */
   get vitals(): ProgramVitals | undefined {
     return this.#program?.vitals();
   }
 
-  /** The program that runs. With `isResumed` one that has ended is started again, to go on with its conversation. */
+  /** The program that runs. With `isResumed` a program that has ended is started again, to continue its conversation. */
   async find({ isResumed }: { readonly isResumed: boolean }): Promise<Program | undefined> {
     const canResume = isResumed && this.#root.program.conversation !== null && !this.#isForgetful;
     if (this.#program !== undefined || !canResume || this.#isDropped) return this.#program;
@@ -132,7 +132,7 @@ export class ProgramDriver {
     this.#deltas.stopUnwanted();
   }
 
-  /** Ends the program without writing to the log. Resolves when nothing of it is left. */
+  /** Ends the program without writing to the log. Resolves when all of its processes have ended. */
   async drop(): Promise<void> {
     this.#isDropped = true;
     this.#stopTimers.cancel();
@@ -185,7 +185,7 @@ export class ProgramDriver {
   }
 
   async #open(): Promise<Program> {
-    // Two processes must not go on with the same conversation.
+    // Two processes must not continue the same conversation.
     await this.#reading;
     const program = await this.#startUnlessGivenUp();
     this.#program = program;
@@ -203,7 +203,7 @@ export class ProgramDriver {
     this.#steering = wanted;
   }
 
-  /** A start may hang. A program that comes after it was given up is closed. */
+  /** Starts the program unless the start is given up, as it may hang. A program that starts later is closed. */
   async #startUnlessGivenUp(): Promise<Program> {
     const starting = this.#start().catch((error: unknown) => toEndedProgram(String(error)));
     const givenUp = new Promise<undefined>((resolve) => {
@@ -240,7 +240,7 @@ export class ProgramDriver {
     let isOpened = false;
     for await (const events of program.events) {
       isOpened ||= events.some(({ type }) => type === 'opened');
-      // The end of one that was renewed ends nothing: what has begun since is the affair of the next one.
+      // The end of a replaced process ends no turn: turns that began since belong to the new process.
       const isCurrent = this.#program === program;
       const exited = events.find(({ type }) => type === 'exited');
       if (isCurrent && exited?.type === 'exited') this.#forget(isOpened || exited.isWanted || !this.#isSaid);
@@ -266,15 +266,15 @@ export class ProgramDriver {
       [taken, change] = [[], undefined];
     };
     for (const event of events) {
-      // A call that comes together with its result is logged first: files that it wrote are recorded as its own.
+      // A call that arrives together with its result is logged first, so that files that it wrote are attributed to it.
       if (this.#options.files !== null && event.type === 'result') await flush();
       const cause = this.#toCause(event);
       if (cause !== undefined) {
-        // Recorded before the event is decided: messages may arrive in the meantime.
+        // Files are recorded before the event is decided: messages may arrive in the meantime.
         await flush();
         change = await this.#options.files?.record(cause);
       }
-      // Both are decided on what came before. Otherwise the event that wakes a session has to be decided with the one that made it idle.
+      // Both need the state after the earlier events: a delta, and an event that wakes a session after the event that made it idle.
       if (isDelta(event) || (isWaking(event) && this.#isHushed)) await flush();
       if (isDelta(event)) await this.#deltas.take(event);
       else if (!this.#isUnwanted(event)) taken.push(this.#toTaken(this.#withMessages(event)));
@@ -282,7 +282,7 @@ export class ProgramDriver {
     await flush();
   }
 
-  /** The reason to record files before an event is logged: a tool call that may have changed some has ended, or a turn. */
+  /** The reason to record files before an event is logged: a turn has ended, or a tool call that may have changed files. */
   #toCause(event: ProgramEvent): RecordCause | undefined {
     const { state, files } = this.#options;
     if (files === null || this.#isDropped) return undefined;
@@ -295,7 +295,7 @@ export class ProgramDriver {
     return ENDS.has(event.type) ? { type: 'turn', threadId: thread?.id ?? null, isByProgram: true } : undefined;
   }
 
-  /** The calls that the events have begun. The state has them. */
+  /** Begins to record files for calls that the events have begun. The state has these calls. */
   #beginCalls(taken: readonly TakenEvent[]): void {
     const { state, files } = this.#options;
     for (const { event } of files === null ? [] : taken) {
@@ -306,14 +306,14 @@ export class ProgramDriver {
     }
   }
 
-  /** A turn that ends while a message waits to be given to the program is not the turn of that message: its own follows. */
+  /** A turn that ends while a message waits to be sent to the program is not the turn of that message, which follows. */
   #withMessages(event: TakenEvent['event']): TakenEvent['event'] {
     return event.type === 'turn_ended' && this.#unsaid > 0 ? { ...event, isMoreToCome: true } : event;
   }
 
   /**
-   * After an interrupt, reports of stopped sub-agents must not begin a turn: the program would read them in a turn of
-   * its own. Such a turn is not begun here, and is stopped there.
+   * After an interrupt, reports of stopped sub-agents must not begin a turn, but the program reads them in a turn of
+   * its own. Such a turn is not begun in the session, and is stopped in the program.
    */
   #isUnwanted(event: ProgramEvent): boolean {
     const { state } = this.#options;
@@ -367,26 +367,26 @@ export class ProgramDriver {
     }
   }
 
-  /** The thread was archived: of a member the program ends, of a sub-agent only that one. */
+  /** Ends an archived thread: the program of a roster member, or a single sub-agent. */
   #end(thread: ThreadState, program: Program): void {
     if (thread === this.#root && thread.parentId !== null) inBackground(this.close(), reportAsWarning);
     else if (thread.programKey !== null && this.#root.status !== 'terminated') program.stopThread(thread.programKey);
   }
 
-  /** A turn that was to be stopped before it had begun begins now, or an unwanted one begins after everything was stopped. */
+  /** Interrupts a turn that was stopped before it began, or that begins on its own after everything was stopped. */
   #stopAgain(program: Program): void {
     const { turn } = this.#root;
     if (turn === null ? this.#isHushed : turn.stopping !== null) program.interrupt();
   }
 
-  /** A program that does not stop, or has not started by then, is ended: nothing may go on that the log says is being stopped. */
+  /** Ends a program that does not stop, or has not started, in time: work that is logged as being stopped must not continue. */
   #endOverdue(): void {
     if (this.#program === undefined) this.#giveUpStart();
     else inBackground(this.#program.close({ isOverdue: true }), reportAsWarning);
   }
 }
 
-/** Events after which a process may have ended that changed files, without a result of its own. */
+/** Events that may mark the end of a process that changed files without a tool result. */
 const ENDS = new Set<string>(['turn_ended', 'thread_ended', 'work_ended', 'exited']);
 
 /** Whether an event of a program that has ended is logged. The session delegates only for a program that runs. */

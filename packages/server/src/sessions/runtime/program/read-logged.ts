@@ -7,8 +7,8 @@ import { listProgramRoots, listProgramThreads } from '../../core/state/program-t
 import { openCallsOf, type SessionState, type ThreadState, threadOf } from '../../core/state/state.ts';
 
 /**
- * What the log has of the threads of each program of a session, by the root of the program, in names that can be compared with its
- * transcripts. Only threads with an open turn are looked at: nothing can be added to the others.
+ * Reads the logged content of the threads of each program of a session, by the root of the program, with names that can be compared with its
+ * transcripts. Only threads with an open turn are read: nothing can be added to the others.
  */
 export async function readLogged(store: Pick<Store, 'read'>, state: SessionState): Promise<LoggedPrograms> {
   const contents = new Map<string, Content>();
@@ -41,10 +41,10 @@ function keyOf({ programKey }: ThreadState): string {
   return programKey ?? MAIN;
 }
 
-/** What the log has of one thread. */
+/** The logged content of one thread. */
 class Content {
   readonly #said = new Map<string, number>();
-  /** How the model names each call, by the id of its event. */
+  /** The model's id of each call, by the id of its event. */
   readonly #calls = new Map<string, string>();
   readonly #results = new Set<string>();
 
@@ -80,7 +80,7 @@ class Content {
     const phase = thread.turn?.phase;
     const open = openCallsOf(thread);
     const waiting = open.filter(({ progress }) => WAITING.has(progress.type));
-    // Whether the program took an answer from outside is only in its transcript.
+    // Whether the program received the result of a custom tool is only in its transcript.
     for (const { kind, callId } of thread.calls.values()) if (kind === 'custom') this.#results.delete(callId);
     return {
       hasRequest: phase?.type === 'program' && phase.startId !== null,

@@ -11,7 +11,7 @@ import { type SessionState, type ThreadState, threadOf } from '../../core/state/
 import type { ProgramDriver } from './program-driver.ts';
 import type { LoggedPrograms } from './read-logged.ts';
 
-/** The programs of one session, each driven for the thread that is its root. */
+/** The programs of one session, each with a driver for the thread that is its root. */
 export class SessionPrograms {
   readonly #state: SessionState;
   readonly #createDriver: (rootId: string) => ProgramDriver;
@@ -30,12 +30,12 @@ export class SessionPrograms {
     return driver;
   }
 
-  /** Whether a program has something under way. */
+  /** Whether a program has work in progress. */
   isOpen(now: number): boolean {
     return listProgramRoots(this.#state).some((root) => isProgramOpen(this.#state, root, now));
   }
 
-  /** The state has the frames. A program is driven from the first turn of its root on. */
+  /** Called when the state has the frames. A program gets a driver with the first turn of its root. */
   accept(frames: readonly NewSessionFrame[]): void {
     for (const { type, threadId } of frames) {
       if (type !== 'turn.started') continue;
@@ -45,7 +45,7 @@ export class SessionPrograms {
     for (const driver of this.#drivers.values()) driver.accept(frames);
   }
 
-  /** The frames are durable. */
+  /** Called when the frames are durable. */
   begin(frames: readonly NewSessionFrame[]): void {
     for (const driver of this.#drivers.values()) driver.begin(frames);
   }
@@ -66,7 +66,7 @@ export class SessionPrograms {
     for (const driver of this.#drivers.values()) driver.stopUnwanted();
   }
 
-  /** Ends the programs. Later messages start others with the same conversations. */
+  /** Ends the programs. Later messages start new processes with the same conversations. */
   async close(): Promise<void> {
     await Promise.all([...this.#drivers.values()].map((driver) => driver.close()));
   }

@@ -7,7 +7,7 @@ import { worktreeOwnerOf } from '../../core/state/workspace-of.ts';
 import type { SessionFiles } from '../session-files.ts';
 import { toProgramDefinition } from './program-definition.ts';
 
-/** Where a program starts. */
+/** The session and the directories that a program starts in. */
 export interface ProgramPlace {
   readonly engine: ProgramEngine;
   readonly state: SessionState;
@@ -15,7 +15,7 @@ export interface ProgramPlace {
   readonly files: SessionFiles | null;
 }
 
-/** What a program starts with. */
+/** The settings that a program starts with. */
 export interface ProgramStart {
   /** The conversation that it continues; null for a new one. */
   readonly resume: string | null;
@@ -24,7 +24,7 @@ export interface ProgramStart {
 
 /**
  * Starts a program for a thread, in the workspace of the session or the worktree of the thread. `readStart` is called when the
- * directory is open, which may take a while: what changed in the meantime counts.
+ * directory is open, which may take a while: changes in the meantime are included.
  */
 export async function startProgram(
   place: ProgramPlace,

@@ -15,7 +15,7 @@ export interface Steering {
   readonly permissionMode: string;
 }
 
-/** As the session's metadata has it, and otherwise as programs begin. */
+/** The options from the session's metadata, otherwise the defaults of the agent. */
 export function steeringOf(state: SessionState, root: ThreadState): Steering {
   const agent = agentOf(state, root);
   const { model, permissionMode } = unsteeredOf(agent);
@@ -27,7 +27,7 @@ export function steeringOf(state: SessionState, root: ThreadState): Steering {
   };
 }
 
-/** What a program of this agent begins with. */
+/** The options of a program of this agent without any metadata. */
 export function unsteeredOf({ model }: AgentSnapshot): Steering {
   return { model: toProgramModelName(model.id), permissionMode: 'default' };
 }

@@ -3,7 +3,7 @@ import type { Turn } from '../../../store/frame.ts';
 import { sessionLimits } from '../../core/limits.ts';
 import type { SessionState } from '../../core/state/state.ts';
 
-/** The turns that are being stopped. Each has its own time, so that interrupts of other threads do not extend it. */
+/** Timers of turns that are being stopped. Each turn has its own, so that interrupts of other threads do not extend it. */
 export class StopTimers {
   readonly #options: { readonly state: SessionState; readonly schedule: Schedule };
   readonly #onOverdue: () => void;

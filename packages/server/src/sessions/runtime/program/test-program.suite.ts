@@ -13,12 +13,12 @@ import {
   type ProgramOptions,
 } from '../../../engines/program/program.ts';
 
-/** A program that emits the events of a test, and records the requests that it got. */
+/** A program that emits the events of a test, and records the requests that it receives. */
 export interface TestProgram {
   readonly options: ProgramOptions;
-  /** What the session wanted of it, one line each. */
+  /** The requests of the session, one line each. */
   readonly heard: string[];
-  /** The ids of the messages that it was given. */
+  /** The ids of the messages that the program received. */
   readonly saidIds: (string | undefined)[];
   emit(...events: readonly ProgramEvent[]): void;
   exit(message: string): void;
@@ -26,22 +26,22 @@ export interface TestProgram {
 
 /** A program engine whose programs a test controls. */
 export interface TestPrograms extends ProgramEngine {
-  /** Those that were opened, in their order. */
+  /** The opened programs, in order. */
   readonly opened: readonly TestProgram[];
   /** The conversations that were to be recovered. */
   readonly recoveries: readonly EndedConversation[];
-  /** The one with this number, as soon as it is there. */
+  /** Resolves with the program of this number when it is opened. */
   wait(number?: number): Promise<TestProgram>;
 }
 
 export interface TestProgramsOptions {
-  /** They do not end when they are asked to. */
+  /** The programs do not end on a close. */
   readonly isDeaf?: boolean;
-  /** Answers never reach them. */
+  /** The programs never confirm a decision. */
   readonly isUnanswered?: boolean;
-  /** What the transcripts of a program that has ended have beyond the log. */
+  /** Events in the transcripts of a program that has ended that are not in the log. */
   readonly recovered?: readonly ProgramEvent[];
-  /** The same for each program, where a session has several. */
+  /** As `recovered`, for each of several programs of a session. */
   readonly recoveredOf?: (ended: EndedConversation) => readonly ProgramEvent[];
 }
 
@@ -102,7 +102,7 @@ function createTestProgram(
     queue.push([{ type: 'exited', key: MAIN, message, isWanted }], 0);
     queue.end();
   };
-  /** Which agent has made each call. */
+  /** The key of the agent that made each call. */
   const owners = new Map<string, string>();
   const onAnswered = (callId: string) => {
     if (!isGone && !isUnanswered) queue.push([{ type: 'answered', key: owners.get(callId) ?? MAIN, callId }], 0);
@@ -173,10 +173,10 @@ function toControlAnswer(request: ControlRequest): ControlAnswer {
   return { type: 'rewind', isDryRun: request.isDryRun, files: ['a.txt'], added: 1, removed: 2 };
 }
 
-/** Calls that the program does not ask for right behind them. */
+/** Calls for which the program does not request an approval at once. */
 const proposed = new WeakSet<ProgramEvent>();
 
-/** The program asks as soon as it has announced the call, unless the test says otherwise. */
+/** The program requests an approval right after it has announced the call, unless the test decides otherwise. */
 function withAsk(event: ProgramEvent): ProgramEvent[] {
   const isAsked = event.type === 'call' && 'permission' in event.tool && event.tool.permission === 'ask';
   return isAsked && !proposed.has(event) ? [event, asks(event.callId, event.key)] : [event];
@@ -209,7 +209,7 @@ export const calls = (callId: string, permission: 'allow' | 'ask', key = MAIN): 
   ...toCall(callId, { kind: 'builtin', permission }),
   key,
 });
-/** A call that the definition wants asked for, and that the program has not asked for yet. */
+/** A call that needs an approval, which the program has not requested yet. */
 export const proposes = (callId: string, key = MAIN): ProgramEvent => {
   const call: ProgramEvent = { ...toCall(callId, { kind: 'builtin', permission: 'ask' }), key };
   proposed.add(call);

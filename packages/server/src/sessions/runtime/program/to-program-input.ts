@@ -11,7 +11,7 @@ export function toDecision(decided: FramePayloads['user.tool_confirmation']): De
   return { type: 'deny', message, isInterrupting: decided.interrupt === true };
 }
 
-/** Messages that are said at once are one prompt of the program, with the id of the first. */
+/** Messages that are sent at once are one prompt of the program, with the id of the first. */
 export function toMessageId(frames: readonly NewSessionFrame[]): string | undefined {
   const first = frames.find(({ type, payload }) => type === 'user.message' && payload.is_processed);
   return first?.type === 'user.message' ? first.payload.id : undefined;

@@ -1,6 +1,6 @@
 import type { ProgramEvent } from '../../../engines/program/program.ts';
 
-/** Whether the program is in a turn that one of these events began. An interrupt after its end would hit the next one. */
+/** Whether the program is in a turn that one of these events began. An interrupt after the end of the turn would stop the next one. */
 export function isTurnOpen(events: readonly ProgramEvent[]): boolean {
   return events.findLast(({ type }) => type === 'turn_started' || type === 'turn_ended')?.type === 'turn_started';
 }

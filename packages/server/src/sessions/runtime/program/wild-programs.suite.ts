@@ -19,18 +19,18 @@ import {
 
 /** A program engine with randomly behaving programs. */
 export interface WildPrograms extends ProgramEngine {
-  /** The calls that a program was handed an answer for. */
+  /** The calls for which a program received a decision or result. */
   readonly answered: ReadonlySet<string>;
-  /** The calls that a program ended without an answer. */
+  /** The calls that a program ended without a decision or result. */
   readonly ended: ReadonlySet<string>;
-  /** As after `kill -9` of the server: its programs are gone. */
+  /** Ends all programs as after `kill -9` of the server. */
   killAll(): void;
 }
 
 interface Options {
   readonly random: RandomText;
   readonly time: VirtualTime;
-  /** They ask as soon as they have announced a call, instead of waiting for a decision without that. */
+  /** The programs request an approval right after they announced a call, instead of only waiting for a decision. */
   readonly isAsking?: boolean;
 }
 
@@ -73,7 +73,7 @@ class WildProgram {
     onFull: () => {},
     onRoom: () => {},
   });
-  /** Calls that wait for an answer, and whose they are. */
+  /** Calls that wait for a decision or result, with the key of their agent. */
   readonly #open = new Map<string, string>();
   #child: { readonly key: string; readonly callId: string } | null = null;
   #calls = 0;
@@ -147,7 +147,7 @@ class WildProgram {
 
   #take(callId: string): void {
     const owner = this.#open.get(callId);
-    // A program that has ended the call is not handed the answer.
+    // A program that has ended the call does not receive the decision.
     if (owner === undefined || this.#isGone) return;
     this.#record.answered.add(callId);
     this.#emit({ type: 'answered', key: owner, callId });
@@ -167,7 +167,7 @@ class WildProgram {
     if (this.#open.size === 0) this.#end('done');
   }
 
-  /** Withdraws an approval, goes on without an answer, or dies. */
+  /** Withdraws an approval, continues without a decision, or dies. */
   #misbehave(): void {
     const [first] = this.#open;
     const chance = this.#random.below(8);
@@ -175,7 +175,7 @@ class WildProgram {
     if (first === undefined || chance > 2) return;
     const [callId, key] = first;
     this.#endAlone(callId);
-    // After a withdrawal comes the result of the call, which counts if a decision arrived at the same moment.
+    // The result of the call follows a withdrawal, and is used if a decision arrived at the same moment.
     if (chance === 1) this.#emit({ type: 'ask_withdrawn', key, callId });
     this.#emit(gives(callId, key));
     this.#finish();

@@ -20,7 +20,7 @@ export interface DeltaWriterOptions {
 type DeltaType = 'delta.queued' | 'delta.admitted' | 'delta.started' | GrowingType;
 type GrowingType = 'delta.text' | 'delta.thinking' | 'delta.output';
 
-/** Writes the deltas of a model response, whose blocks have the ids of their events, or of the output of a tool call. */
+/** Writes the deltas of a model response, with the event ids of its blocks, or of the output of a tool call. */
 export class DeltaWriter {
   readonly #types = new Map<string, GrowingType>();
   readonly #options: DeltaWriterOptions;
@@ -36,7 +36,7 @@ export class DeltaWriter {
     this.#coalescer = new DeltaCoalescer({ onDelta, clock, schedule });
   }
 
-  /** The request waits in the queue of its engine. */
+  /** Writes that the request waits in the queue of its engine. */
   queue({ reason, ahead, waitMs }: QueueState): void {
     this.#write('delta.queued', { reason, ahead, until: waitMs === null ? null : this.#options.clock.now() + waitMs });
   }
@@ -60,7 +60,7 @@ export class DeltaWriter {
     if (this.#pending >= sessionLimits.pendingDeltasMax) await this.#written;
   }
 
-  /** A running tool call has written more. Its event is in the log. */
+  /** Writes new output of a running tool call, whose event is in the log. */
   async show(toolUseId: string, text: string): Promise<void> {
     this.#types.set(toolUseId, 'delta.output');
     await this.grow(toolUseId, text);
@@ -76,7 +76,7 @@ export class DeltaWriter {
     if (signal.aborted) return;
     const place = turn === null ? null : { streamId: turn.streamId, depth: turn.depth, run: turn.run };
     this.#pending++;
-    // The payload is that of the type, which the compiler cannot see through the generic.
+    // The payload matches the type, which the compiler cannot see through the generic.
     const frame = { threadId, turn: place, time: clock.now(), type, payload } as NewSessionFrame;
     this.#written = writeDelta(frame).then(this.#onWritten, this.#onWritten);
   }

@@ -7,11 +7,11 @@ export interface SessionWritesOptions {
   readonly log: Pick<SessionLog, 'append'>;
   readonly sessionId: string;
   readonly fence: number;
-  /** Receives why deltas could not be written. */
+  /** Receives the error if deltas could not be written. */
   readonly onLost: (error: unknown) => void;
 }
 
-/** The writes of one owner of a session, and which of them are not durable yet. */
+/** The writes of one owner of a session. It tracks which of them are not durable yet. */
 export class SessionWrites {
   readonly #options: SessionWritesOptions;
   readonly #open = new Set<Promise<unknown>>();
@@ -20,7 +20,7 @@ export class SessionWrites {
     this.#options = options;
   }
 
-  /** Rejects if they were not written. */
+  /** Writes frames. Rejects if they were not written. */
   async write(frames: readonly NewSessionFrame[], changes: readonly Change[]): Promise<void> {
     const writing = this.#append(frames, changes);
     this.#open.add(writing);
@@ -31,7 +31,7 @@ export class SessionWrites {
     }
   }
 
-  /** Never rejects. Nearly every write is one of these, so it makes one promise and no more. */
+  /** Writes a delta and never rejects. Nearly all writes are deltas, so this creates a single promise. */
   writeDelta(frame: NewSessionFrame, changes: readonly Change[]): Promise<void> {
     const written: Promise<void> = this.#append([frame], changes).then(
       () => void this.#open.delete(written),

@@ -5,7 +5,7 @@ import type { AnswerEncoder, ModelApi } from './model-api.ts';
 import { cutConnection, sendEvents } from './send-events.ts';
 import { sendJson } from './send-json.ts';
 
-/** A request to the model, and where its answer goes. */
+/** A request to the model, and its response. */
 export interface ModelExchange {
   readonly model: ScriptedModel;
   readonly api: ModelApi;
@@ -13,7 +13,7 @@ export interface ModelExchange {
   readonly response: ServerResponse;
 }
 
-/** Answers a model request. Refusals before the first event are thrown, for the handler to send. */
+/** Handles a model request. Errors before the first event are thrown, for the handler to send. */
 export async function answerRequest(params: unknown, { model, api, request, response }: ModelExchange): Promise<void> {
   const gone = new AbortController();
   response.on('close', () => gone.abort());

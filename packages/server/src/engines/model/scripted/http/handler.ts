@@ -24,7 +24,7 @@ export interface ScriptedHandlerOptions {
   onError?: ((error: Error) => void) | undefined;
 }
 
-/** Answers one request of Node's server as the Messages API, or the Responses API, would. `room` bounds what bodies under way hold in memory. */
+/** Handles one request of a Node server like the Messages or the Responses API. `room` bounds the bodies in memory. */
 export type ScriptedHandler = (request: IncomingMessage, response: ServerResponse, room?: BodyRoom) => void;
 
 /** Creates the HTTP handler of the scripted model. */
@@ -32,7 +32,7 @@ export function createScriptedHandler(options: ScriptedHandlerOptions): Scripted
   const { model, basePath = '', bodyBytesMax = limits.bodyBytesMax, lingerMs = limits.lingerMs } = options;
   const { onError = (error) => process.emitWarning(error) } = options;
   return (request, response, room) => {
-    // A client that goes away in the middle of a write; the `close` that follows ends its answer.
+    // A client that leaves in the middle of a write; the `close` that follows ends its response.
     response.on('error', () => response.destroy());
     const asked = readTarget(request, basePath);
     const api = asked !== undefined && isResponsesPath(asked.path) ? responsesApi : messagesApi;
@@ -72,10 +72,10 @@ export function createScriptedHandler(options: ScriptedHandlerOptions): Scripted
       return sendProblem(response, api, { status: 400, message: 'The request body is not valid JSON' });
     }
     if (route.type === 'answer') return await answerRequest(params.value, { model, api, request, response });
-    // The cast lets the check of the model, which takes anything, say what is wrong.
+    // The cast: the model checks the value and reports errors.
     sendJson(response, 200, await model.countTokens(params.value as object));
 
-    /** The rest is read and discarded: a client that is still sending when the connection closes loses the response. */
+    /** Rejects a body. The rest is read and discarded: a client that is still sending when the connection closes loses the response. */
     function refuseBody(problem: HttpProblem): void {
       sendProblem(response, api, problem);
       request.resume();
@@ -105,14 +105,14 @@ function findRoute(path: string): Route | undefined {
   if (path === '/v1/messages' || path === RESPONSES) return { type: 'answer', methods: ['POST'] };
   if (path === '/v1/messages/count_tokens') return { type: 'count_tokens', methods: ['POST'] };
   if (path === '/v1/models') return { type: 'models', methods: READ };
-  // Ids hold a slash. The official SDK escapes it; people who type an address do not.
+  // Ids contain a slash. The official SDK escapes it; people who type an address do not.
   if (path.startsWith('/v1/models/')) return { type: 'model', methods: READ, id: path.slice('/v1/models/'.length) };
   return undefined;
 }
 
 const RESPONSES = '/v1/responses';
 
-/** Includes unknown paths below: their errors have the envelope of the Responses API. */
+/** Whether the path belongs to the Responses API, including unknown paths below it: their errors have its envelope. */
 function isResponsesPath(path: string): boolean {
   return path === RESPONSES || path.startsWith(`${RESPONSES}/`);
 }
@@ -128,7 +128,7 @@ function readTarget({ url = '/' }: IncomingMessage, basePath: string): Target | 
   try {
     return { path: decodeURIComponent(rawPath.slice(basePath.length)), query: new URLSearchParams(rest.join('?')) };
   } catch {
-    // A percent sign that escapes nothing is in no path of ours.
+    // No path of this handler contains an invalid percent escape.
     return undefined;
   }
 }
@@ -139,7 +139,7 @@ function* parseJson(bytes: Uint8Array): Generator<void, { value: unknown } | und
     yield;
     return { value: JSON.parse(text) };
   } catch {
-    // Why is not said: the message would differ between versions of Node.
+    // Without the reason: the message differs between versions of Node.
     return undefined;
   }
 }
@@ -153,7 +153,7 @@ function notAllowed({ method }: IncomingMessage, methods: readonly string[]): Ht
   return { status: 405, message: `Method not allowed: ${method}; allowed: ${allow}`, headers: { allow } };
 }
 
-/** A defect of this server must not look like an answer: the stream breaks, or the status is 500. */
+/** Reports a defect of this server: the stream breaks, or the status is 500. */
 function sendInternalError(response: ServerResponse, api: ModelApi, { message }: Error): void {
   if (response.headersSent) response.destroy();
   else sendProblem(response, api, { status: 500, message });

@@ -5,7 +5,7 @@ import { ResponsesEncoder } from '../responses/encoder.ts';
 import { toResponsesError } from '../responses/error-body.ts';
 import type { MessagesEvent, PingEvent } from '../wire.ts';
 
-/** One of the APIs in which the scripted model answers over HTTP. */
+/** One of the HTTP APIs of the scripted model. */
 export interface ModelApi {
   readonly name: 'messages' | 'responses';
   readonly requestIdHeader: string;
@@ -13,12 +13,12 @@ export interface ModelApi {
   readonly createEncoder: (plan: Plan) => AnswerEncoder;
 }
 
-/** Turns the events of a plan into what the API sends. */
+/** Encodes the events of a plan in the format of the API. */
 export interface AnswerEncoder {
   add(events: readonly (MessagesEvent | PingEvent)[]): readonly StreamEvent[];
   /** The events of a failure after the first event. */
   fail(refusal: Refusal): readonly StreamEvent[];
-  /** The whole answer, for a client that did not ask for a stream. */
+  /** The whole response, for a client that did not request a stream. */
   finish(): object;
 }
 

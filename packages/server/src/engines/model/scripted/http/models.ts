@@ -7,7 +7,7 @@ import type { ModelInfo } from '../wire.ts';
 import { messagesApi } from './model-api.ts';
 import { sendJson, sendProblem } from './send-json.ts';
 
-/** Answers `GET /v1/models`: one page, from `after_id` on or up to `before_id`. */
+/** Handles `GET /v1/models`: one page, from `after_id` on or up to `before_id`. */
 export async function listModels(
   model: ScriptedModel,
   query: URLSearchParams,
@@ -23,7 +23,7 @@ export async function listModels(
   const ids = (await model.listScripts()).map((name) => `${MODEL_PREFIX}${name}`);
   const after = query.get('after_id');
   const before = query.get('before_id');
-  // Ids are sorted, so that a cursor still has its place after its script is gone.
+  // Ids are sorted, so that a cursor keeps its position after its script was removed.
   const wanted = ids.filter((id) => (after === null || id > after) && (before === null || id < before));
   const page = before !== null && after === null ? wanted.slice(-limit) : wanted.slice(0, limit);
   sendJson(response, 200, {
@@ -34,7 +34,7 @@ export async function listModels(
   });
 }
 
-/** Answers `GET /v1/models/{id}`. */
+/** Handles `GET /v1/models/{id}`. */
 export async function readModel(model: ScriptedModel, id: string, response: ServerResponse): Promise<void> {
   const names = await model.listScripts();
   if (names.some((name) => id === `${MODEL_PREFIX}${name}`)) return sendJson(response, 200, toModelInfo(id));
@@ -46,7 +46,7 @@ function toModelInfo(id: string): ModelInfo {
     type: 'model',
     id,
     display_name: `Scripted: ${id.slice(MODEL_PREFIX.length)}`,
-    // The API's value where the date is not known.
+    // The API's value for an unknown date.
     created_at: '1970-01-01T00:00:00Z',
     lifecycle: 'active',
     line: null,

@@ -7,7 +7,7 @@ import { limits } from '../limits.ts';
 export type ReadBody =
   | { type: 'body'; bytes: Uint8Array }
   | { type: 'too_large' }
-  /** Nested too deep, or with too many values, to be parsed in good time. */
+  /** The body is nested too deep, or has too many values, to be parsed quickly. */
   | { type: 'too_complex' }
   /** The server holds too many bytes of bodies. */
   | { type: 'no_room'; reason: string }
@@ -30,7 +30,7 @@ export async function readBody(request: IncomingMessage, bytesMax: number, room?
   return await new Promise((resolve) => {
     request.on('data', (chunk: Buffer) => {
       gauge.push(chunk);
-      // The parser would take seconds for as many values as fit into the bytes.
+      // Parsing as many values as fit into the bytes would take seconds.
       const isMeasured = gauge.values <= limits.bodyValuesMax && gauge.depth <= limits.bodyDepthMax;
       const refused = room?.add(chunk.length);
       if (refused !== undefined) finish({ type: 'no_room', reason: refused.message });
@@ -38,7 +38,7 @@ export async function readBody(request: IncomingMessage, bytesMax: number, room?
       else if (!isMeasured) finish({ type: 'too_complex' });
     });
     request.on('end', () => finish({ type: 'body', bytes: collector.bytes() }));
-    // Both mean that the client has gone.
+    // Both events mean that the client has left.
     request.on('error', () => finish({ type: 'gone' }));
     request.on('close', () => finish({ type: 'gone' }));
 

@@ -3,19 +3,19 @@ import type { ServerResponse } from 'node:http';
 import { encodeEvent } from '@fleetloom/protocol/sse';
 import type { StreamEvent } from './model-api.ts';
 
-/** Writes events as the real API does, and waits until the client has room for more. */
+/** Writes events in the format of the real API, and waits until the client has read enough. */
 export async function sendEvents(
   response: ServerResponse,
   events: readonly StreamEvent[],
   signal: AbortSignal,
 ): Promise<void> {
-  // An encoder may have nothing to send for what is due.
+  // An encoder may have nothing to send for these events.
   if (events.length === 0) return;
   const text = events.map((event) => encodeEvent({ event: event.type, data: JSON.stringify(event) })).join('');
   if (!response.write(text)) await once(response, 'drain', { signal });
 }
 
-/** Drops the connection after everything that was written has left, so that the cut is where the script says. */
+/** Destroys the connection after all written bytes were sent, so that the cut is at the position in the script. */
 export async function cutConnection(response: ServerResponse): Promise<void> {
   if (response.headersSent) await new Promise((resolve) => response.write('', resolve));
   response.destroy();

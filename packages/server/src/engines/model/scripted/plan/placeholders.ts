@@ -19,11 +19,11 @@ export interface FillingContext {
   readonly conversation: Conversation;
   /** The name of the agent that asks, empty if unknown. */
   readonly agent: string;
-  /** For what it looks for. */
+  /** The budget of searches in the conversation. */
   readonly budget: WorkBudget;
 }
 
-/** The turn with its placeholders filled in from the conversation. What was filled in is not looked at again. */
+/** The turn with its placeholders replaced from the conversation. Replacements are not searched for placeholders. */
 export function* fillPlaceholders(turn: Turn, { conversation, agent, budget }: FillingContext): Generator<void, Turn> {
   const values = new Map<string, string>();
   let room: number = limits.answerCharsMax;
@@ -40,12 +40,12 @@ export function* fillPlaceholders(turn: Turn, { conversation, agent, budget }: F
     if (++placeholders > limits.placeholdersMax) throw tooMany('placeholders', limits.placeholdersMax);
     const value = pattern === undefined ? read(name) : find(pattern);
     room -= value.length;
-    // Said before the text is built: a thousand long results in one string are more than the process can hold.
+    // Checked before the text is built: a thousand long results in one string could exceed the memory of the process.
     if (room < 0) throw new InvalidInput('', `the answer has more than ${limits.answerCharsMax} characters`);
     return value;
   }
 
-  /** Read when it is asked for: most turns need none of a long conversation. */
+  /** Reads a value on demand: most turns do not need the long conversation. */
   function read(name: Placeholder['name']): string {
     const value = values.get(name) ?? readValue(name, conversation, agent);
     values.set(name, value);
@@ -89,7 +89,7 @@ function lastUserText({ messages }: Conversation): string {
   return '';
 }
 
-/** The claude and Codex programs add texts of their own to what the user says, each in one element. */
+/** Removes texts that the claude and Codex programs add to user messages, each in one element. */
 function withoutReminders(message: Conversation['messages'][number]): Conversation['messages'][number] {
   return { ...message, blocks: message.blocks.filter((block) => block.type !== 'text' || !isReminder(block.text)) };
 }
@@ -118,7 +118,7 @@ function* fillStep(step: Step, fill: Fill): Generator<void, Step> {
       return { ...step, text: yield* fill(step.text) };
     case 'call': {
       const name = yield* fill(step.name);
-      // The cast is what mapStrings does: an object stays one.
+      // The cast: `mapStrings` converts an object to an object.
       return { ...step, name, input: (yield* mapStrings(step.input, fill)) as JsonObject };
     }
     case 'fail':

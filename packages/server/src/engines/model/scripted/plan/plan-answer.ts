@@ -15,11 +15,11 @@ export interface AnswerInput {
   script: Script;
   /** The request as it arrived. */
   asked: Conversation;
-  /** Without the text of the script. */
+  /** The conversation without the text of the script. */
   conversation: Conversation;
   /** The name of the agent that asks, empty if unknown. */
   agent: string;
-  /** How often this request was made, this time included. Asked only where it matters. */
+  /** Returns how often this request was made, this time included. Called only if the script needs it. */
   countAttempt: (request: string) => number;
 }
 
@@ -40,7 +40,7 @@ export function* planAnswer(input: AnswerInput): Generator<void, Plan> {
     requestId = deriveId('req', seed, String(attempt));
     const { steps, waitedMs, failing } = yield* walk({ turn: filled, path, attempt, conversation, budget });
     if (failing !== undefined) return planRefusal({ ...failing, requestId }, waitedMs);
-    // To ask for no token at all is how a client fills the cache: there is nothing to say.
+    // A client that requests 0 tokens only fills the cache: the response has no content.
     const said = asked.maxTokens === 0 ? [{ type: 'stop' as const, reason: 'max_tokens' as const }] : steps;
     const items = yield* planMessage({ steps: said, seed, asked, usage: script.usage, requestId });
     return { requestId, stream: asked.stream, freeformTools: asked.freeformTools, items };
@@ -65,11 +65,11 @@ interface Walked {
   failing?: FailStep;
 }
 
-/** Goes through the turn as this attempt will: up to the first cut or failure that applies to it. */
+/** Walks through the turn up to the first cut or failure that applies to this attempt. */
 function* walk({ turn, path, attempt, conversation, budget }: Walk): Generator<void, Walked> {
   const expectable = new Expectable(conversation);
   let waitedMs = 0;
-  /** Attempts that earlier steps have spoiled: each `fail` and `cut` takes its own from what they leave. */
+  /** Attempts that earlier steps fail: each `fail` and `cut` applies to the attempts after these. */
   let spoiled = 0;
   for (const [at, step] of turn.entries()) {
     if (step.type === 'sleep') waitedMs += step.ms;

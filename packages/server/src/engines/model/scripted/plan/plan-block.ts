@@ -8,7 +8,7 @@ export type BlockStep = Extract<Step, { type: 'think' | 'say' } | { type: 'call'
 
 /** A content block with the events that stream it. */
 export interface PlannedBlock {
-  /** The block as it starts: its content comes in deltas. */
+  /** The block in its start event: its content follows in deltas. */
   readonly start: ContentBlock;
   /** Characters of the whole block, for counting tokens. */
   readonly chars: number;
@@ -20,7 +20,7 @@ export interface PlannedBlock {
   readonly last?: BlockDelta;
 }
 
-/** The block that a step becomes, and the pieces in which it arrives. `seed` and `index` make its id or signature. */
+/** The block of a step, and its streamed pieces. Its id or signature is derived from `seed` and `index`. */
 export function* planBlock(step: BlockStep, index: number, seed: string): Generator<void, PlannedBlock> {
   if (step.type === 'call') return yield* planCall(step, deriveId('toolu', seed, String(index)));
   const { text, everyMs } = step;

@@ -71,7 +71,7 @@ export function* planMessage({
   }
 }
 
-/** Stops at the first block that is too much, so that no script can make the process hold more than one answer. */
+/** Plans the blocks. Throws at the first block above a limit, so that a script cannot fill the memory. */
 function* planBlocks(steps: Turn, seed: string): Generator<void, PlannedBlock[]> {
   const blocks: PlannedBlock[] = [];
   let chars = 0;
@@ -152,7 +152,7 @@ function toMessageDelta(steps: Turn, { stopSequences }: Conversation, usage: Usa
   };
 }
 
-/** The last `stop` of the turn, else what the blocks say. */
+/** The last `stop` of the turn, otherwise derived from the blocks. */
 function toStopReason(steps: Turn): StopReason {
   const stop = steps.findLast((step) => step.type === 'stop');
   if (stop !== undefined) return stop.reason;

@@ -11,13 +11,13 @@ export interface RefusalInput {
   param?: string | undefined;
 }
 
-/** An answer that is nothing but an error. */
+/** The plan of an error response. */
 export function planRefusal(input: RefusalInput, afterMs = 0): Plan {
   const items = [{ type: 'failure' as const, afterMs, failure: toRefusal(input) }];
   return { requestId: input.requestId, stream: false, freeformTools: new Set(), items };
 }
 
-/** The error itself. */
+/** The error of the response. */
 export function toRefusal(input: RefusalInput): Refusal {
   const { status, message, requestId, errorType = errorTypeOf(status), retryAfterS, param } = input;
   return { type: 'refused', status, errorType, message, requestId, retryAfterS, param };

@@ -11,8 +11,8 @@ type PlaceholderName = (typeof NAMES)[number];
 const NAMES = ['last_user', 'last_result', 'results', 'n', 'agent'] as const;
 
 /**
- * The text with each placeholder replaced; what looks like one and is not stays. In one pass, whatever the text: a regular
- * expression would look for the end of each beginning again.
+ * The text with each placeholder replaced; similar text is unchanged. In one pass for any text: a regular
+ * expression would search for an end from each beginning.
  */
 export function* replacePlaceholders(
   text: string,
@@ -60,7 +60,7 @@ function readFind(text: string, at: number, ends: Cursor, lineBreaks: Cursor): F
 
 const FIND = 'find:';
 
-/** The next place of something. Asked for later and later places, it looks at each character once. */
+/** Finds the next position of a text. With increasing positions, it reads each character once. */
 class Cursor {
   readonly #find: (from: number) => number;
   #at: number | undefined;
@@ -69,7 +69,7 @@ class Cursor {
     this.#find = find;
   }
 
-  /** -1 if there is none. */
+  /** The next position from `from` on; -1 if there is none. */
   next(from: number): number {
     if (this.#at === undefined || (this.#at !== -1 && this.#at < from)) this.#at = this.#find(from);
     return this.#at;

@@ -1,7 +1,7 @@
 import { Stride } from '../../../../base/in-slices.ts';
 import { limits } from '../limits.ts';
 
-/** The pieces in which a text is streamed: as many as asked for, by default its words. Joined they are the text. */
+/** The pieces in which a text is streamed: the requested number, by default its words. Joined they are the text. */
 export function* splitText(text: string, chunks: number | undefined): Generator<void, string[]> {
   if (chunks === undefined) return yield* splitEvenly(text, yield* findWords(text), () => limits.chunksMax);
   return yield* splitEvenly(text, yield* findCharacters(text), () => chunks);
@@ -53,7 +53,7 @@ function toParts(starts: readonly number[], text: string): Parts {
   return { count: starts.length, startOf: (part) => starts[part] ?? text.length };
 }
 
-/** Pieces of whole parts, at most as many as wanted. */
+/** Joins whole parts to pieces, at most the requested number. */
 function* splitEvenly(
   text: string,
   { count, startOf }: Parts,

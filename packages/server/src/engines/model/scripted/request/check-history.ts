@@ -2,8 +2,8 @@ import type { Block, ConversationMessage } from './conversation.ts';
 import { InvalidInput } from '../script/invalid-input.ts';
 
 /**
- * Refuses histories that the real API refuses, in its words: every call is answered in the next message, and nothing
- * else is answered. An agent loop that loses a result in a crash or an interrupt must not learn that in production.
+ * Rejects histories that the real API rejects, with its messages: every call has its result in the next message, and there are no
+ * other results. This shows in tests if an agent loop loses a result in a crash or an interrupt.
  */
 export function* checkHistory(messages: readonly ConversationMessage[]): Generator<void, void> {
   const seen = new Set<string>();
@@ -33,7 +33,7 @@ export function* checkHistory(messages: readonly ConversationMessage[]): Generat
 
 const MESSAGES_AT_ONCE = 64;
 
-/** The calls of the newest answer that have no result yet, and which message made them. */
+/** The calls of the newest response without a result, and the index of their message. */
 interface Open {
   at: number;
   ids: Set<string>;
@@ -47,7 +47,7 @@ function checkContent({ role, blocks }: ConversationMessage, at: number, isLast:
   );
 }
 
-/** Gives the place for the next answer's calls. */
+/** Checks that no call is open, and returns the record for the calls of the next response. */
 function closeCalls({ at, ids }: Open, next: number): Open {
   if (ids.size === 0) return { at: next, ids };
   throw new InvalidInput(

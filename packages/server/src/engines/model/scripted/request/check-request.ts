@@ -16,8 +16,8 @@ import {
 } from '../script/read-fields.ts';
 
 /**
- * The body of a request to a conversation. Throws a {@link InvalidInput} where the real API would answer 400, with paths
- * spelt as there: `messages.0.content.1.text`. Fields that do not matter to a script are not looked at.
+ * Converts the body of a request to a conversation. Throws a {@link InvalidInput} if the real API would respond with 400, with paths
+ * in its format: `messages.0.content.1.text`. Fields that do not matter to a script are not checked.
  */
 export function* checkRequest(body: unknown, purpose: 'answer' | 'count'): Generator<void, Conversation> {
   const fields = readFields(body, 'body');
@@ -45,7 +45,7 @@ export function* checkRequest(body: unknown, purpose: 'answer' | 'count'): Gener
   };
 }
 
-/** In one pass behind the check: to write all of a long conversation is what takes most of the time of an answer. */
+/** Digests the messages in one pass after the check: serialising a long conversation takes most of the time of a response. */
 function* digestMessages(messages: readonly unknown[]): Generator<void, string> {
   const checked = yield* readJson(messages, 'messages', limits.depthMax);
   return yield* digestPieces('messages', yield* writeCanonical(checked, { isComparable: true }));
@@ -87,7 +87,7 @@ function* checkToolUse(fields: Fields, path: string): Generator<void, Block> {
   return { type: 'tool_use', id: readName(fields['id'], `${path}.id`), chars: name.length + chars };
 }
 
-/** How long it is as JSON. */
+/** The length of a value as JSON. */
 function* countChars(value: unknown, path: string): Generator<void, number> {
   const { chars } = yield* writeCanonical(yield* readJson(value, path, limits.depthMax));
   return chars;
@@ -113,7 +113,7 @@ function readResultText(value: unknown, path: string): string {
   return texts.join('\n');
 }
 
-/** Some entries are toolsets, which have other names or none. */
+/** The name of a tool, if it has one: some entries are toolsets. */
 function readToolName({ name }: Fields): string[] {
   return typeof name === 'string' ? [name] : [];
 }
@@ -129,7 +129,7 @@ function checkStopSequences(value: unknown): string[] {
   return sequences.map((item, index) => readText(item, `stop_sequences.${index}`));
 }
 
-/** Only distinguishes callers, so that any other value is accepted too. */
+/** Reads the user id, which only distinguishes callers, so that any other value is accepted too. */
 function readUserId(metadata: unknown): string {
   const id: unknown = typeof metadata === 'object' && metadata !== null && 'user_id' in metadata && metadata.user_id;
   return typeof id === 'string' ? id : '';

@@ -4,7 +4,7 @@ import { matchText } from '../script/match-text.ts';
 import { InvalidInput } from '../script/invalid-input.ts';
 import type { Script, Turn } from '../script/script.ts';
 
-/** The turn that answers this request, and where it stands in the script. */
+/** The turn for this request, and its path in the script. */
 export function chooseTurn(
   script: Script,
   conversation: Conversation,

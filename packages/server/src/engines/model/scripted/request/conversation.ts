@@ -1,4 +1,4 @@
-/** A request that was checked, and what of it the scripted model looks at. */
+/** The parts of a checked request that the scripted model uses. */
 export interface Conversation {
   readonly model: string;
   readonly stream: boolean;
@@ -16,7 +16,7 @@ export interface Conversation {
    * The caller (`metadata.user_id`), empty if unknown. Distinguishes equal requests of two sessions when attempts are counted.
    */
   readonly userId: string;
-  /** Names the messages: equal ones have equal digests, wherever cache markers stand and however keys are ordered. */
+  /** The digest of the messages, independent of cache markers and the order of keys. */
   readonly digest: string;
 }
 
@@ -35,7 +35,7 @@ export type Block =
   | { readonly type: 'thinking'; readonly text: string }
   | { readonly type: 'tool_use'; readonly id: string; readonly chars: number }
   | ToolResult
-  /** Images, documents and whatever comes next: allowed, and not looked at. */
+  /** Images, documents and unknown blocks: accepted and ignored. */
   | { readonly type: 'other' };
 
 /** A tool result in a request. */
@@ -73,7 +73,7 @@ function contentOf(message: ConversationMessage | undefined): string {
   return joinTexts((message?.blocks ?? []).filter((block) => block.type === 'text' || block.type === 'tool_result'));
 }
 
-/** How many answers the conversation holds already. */
+/** How many responses the conversation contains. */
 export function countAnswers({ messages }: Conversation): number {
   return messages.filter(({ role }) => role === 'assistant').length;
 }

@@ -1,9 +1,9 @@
 import type { Block, Conversation } from './conversation.ts';
 
 /**
- * The formula: a token for every four characters begun, and at least one. Characters are those of the system prompt, of
+ * The formula: a token for every four characters or part of them, and at least one. It counts the characters of the system prompt, of
  * the tools' definitions as JSON, and of all blocks: texts, thoughts, results, and of a call its name and its input as
- * JSON. Images and documents count nothing.
+ * JSON. Images and documents count 0.
  */
 export function countTokens({ system, messages, toolsChars }: Conversation): number {
   let chars = toolsChars;

@@ -5,14 +5,14 @@ import type { Script } from '../script/script.ts';
 
 /** The script of a request, or why there is none. */
 export type FoundScript =
-  /** `conversation` is what the script's author sees: without the script's own text, which would match itself. */
+  /** `conversation`: without the script's own text, which would match itself. */
   | { type: 'script'; script: Script; conversation: Conversation }
   | { type: 'problem'; status: 400 | 404; message: string };
 
 /** Reads a script by its name, built in or from a directory; undefined for an unknown name. */
 export type ReadScript = (name: string) => Promise<ParsedScript | undefined>;
 
-/** Which script plays: the one in the conversation, else the one that the model is named after, else the echo. */
+/** Finds the script to play: from the conversation, else by the name of the model, else the echo. */
 export async function findScript(
   conversation: Conversation,
   readScript: ReadScript,
@@ -27,7 +27,7 @@ export async function findScript(
   return toFound(parsed, `the script ${name}`, conversation);
 }
 
-/** Names of scripted models begin with this. */
+/** The prefix of names of scripted models. */
 export const MODEL_PREFIX = 'scripted/';
 
 interface Said {
@@ -70,7 +70,7 @@ function* findInSystem(conversation: Conversation): Generator<void, Said | undef
 
 const TEXTS_AT_ONCE = 16;
 
-/** The first `<script>{…}</script>`. Anything that begins differently is taken for HTML. */
+/** The first `<script>{…}</script>`. An element that does not begin with `{` counts as HTML. */
 function* findElement(text: string): Generator<void, { parsed: ParsedScript; rest: string } | undefined> {
   const start = /<script>\s*\{/.exec(text)?.index;
   if (start === undefined) return undefined;

@@ -17,8 +17,8 @@ import { InputItems } from './input-items.ts';
 import { readTools } from './read-tools.ts';
 
 /**
- * The body of `POST /v1/responses` to a conversation. Throws a {@link InvalidInput} where the real API would answer 400, with
- * paths spelt as there: `input[0].content[1].text`. Fields that do not matter to a script are not looked at.
+ * Converts the body of `POST /v1/responses` to a conversation. Throws a {@link InvalidInput} if the real API would respond with 400, with
+ * paths in its format: `input[0].content[1].text`. Fields that do not matter to a script are not checked.
  */
 export function* checkResponsesRequest(body: unknown): Generator<void, Conversation> {
   const fields = withoutNulls(readFields(body, 'body'));
@@ -54,12 +54,12 @@ export function* checkResponsesRequest(body: unknown): Generator<void, Conversat
 
 const ITEMS_AT_ONCE = 64;
 
-/** Clients write null for what they do not set. */
+/** Removes null fields: clients send null for fields that they do not set. */
 function withoutNulls(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }
 
-/** The scripted model keeps no conversations: a request that names one would be answered as if it had just begun. */
+/** Rejects requests that name a stored conversation: the scripted model does not store any. */
 function refuseKept(fields: Fields): void {
   for (const name of ['previous_response_id', 'conversation', 'prompt']) {
     if (fields[name] === undefined) continue;
@@ -74,7 +74,7 @@ function readInput(value: unknown): readonly unknown[] {
 }
 
 /**
- * Codex keeps the finished items of a response that was cut, and sends them at the end of the input when it asks again. That is
+ * Removes the finished items of a response that was cut, which Codex sends at the end of the input of a retry. The retry is
  * another attempt of the same request, not the next turn of the script.
  */
 function withoutCutAnswer(input: readonly unknown[]): readonly unknown[] {
@@ -92,7 +92,7 @@ function readToolList(value: unknown): unknown[] {
   return readList(value, 'tools', { max: limits.messagesMax });
 }
 
-/** Only distinguishes callers, so that any other value is accepted too. Codex sends the id of its thread. */
+/** Reads the user id, which only distinguishes callers, so that any other value is accepted too. Codex sends the id of its thread. */
 function readUserId(fields: Fields): string {
   const id = fields['prompt_cache_key'] ?? fields['safety_identifier'] ?? fields['user'];
   return typeof id === 'string' ? id : '';

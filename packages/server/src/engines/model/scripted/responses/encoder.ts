@@ -17,7 +17,7 @@ import type { Response, ResponsesEvent, ResponsesEventBody, ResponseUsage } from
 export class ResponsesEncoder {
   readonly #id: string;
   readonly #freeformTools: ReadonlySet<string>;
-  /** The block that a cut leaves unfinished: a client keeps a finished item, and would not ask for it again. */
+  /** The block that a cut leaves unfinished: a client keeps finished items, and would not request them again. */
   readonly #cutIndex: number | undefined;
   #response: Response | undefined;
   #item: GrowingItem | undefined;
@@ -40,7 +40,7 @@ export class ResponsesEncoder {
     return this.#number([this.#end({ status: 'failed', error })]);
   }
 
-  /** The whole response, for a client that did not ask for a stream. */
+  /** The whole response, for a client that did not request a stream. */
   finish(): Response {
     if (this.#response === undefined) throw new Error('a response without message_start: the plan is wrong');
     return this.#response;

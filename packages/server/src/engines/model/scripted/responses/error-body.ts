@@ -1,7 +1,7 @@
 import { errorTypeOf, type Refusal } from '../failure.ts';
 import type { ResponsesErrorBody } from './wire.ts';
 
-/** The body of an error response, as the Responses API has it. */
+/** The body of an error response of the Responses API. */
 export function toResponsesError(refusal: Refusal): ResponsesErrorBody {
   const { type, code } = toKind(refusal);
   return { error: { message: refusal.message, type, param: refusal.param ?? null, code } };
@@ -18,7 +18,7 @@ interface ErrorKind {
   readonly code: string | null;
 }
 
-/** A type that the script sets is both, as most of the API's own are; otherwise the status decides. */
+/** The type and code of an error. A type in the script is used for both, like most errors of the API; otherwise the status decides. */
 function toKind({ status, errorType }: Refusal): ErrorKind {
   if (errorType !== errorTypeOf(status)) return { type: errorType, code: errorType };
   return kinds[status] ?? (status < 500 ? INVALID : { type: 'server_error', code: null });

@@ -21,7 +21,7 @@ export interface GrowingItem {
   finish(): { events: ResponsesEventBody[]; item: OutputItem };
 }
 
-/** Where an item stands. */
+/** The position of an item. */
 export interface ItemPlace {
   /** The id of the response. */
   readonly id: string;
@@ -30,7 +30,7 @@ export interface ItemPlace {
   readonly freeformTools: ReadonlySet<string>;
 }
 
-/** The item that a content block becomes. */
+/** Starts the item of a content block. */
 export function startItem(block: ContentBlock, place: ItemPlace): GrowingItem {
   if (block.type === 'text') return createMessage(toPosition('msg', place));
   if (block.type === 'thinking') return createReasoning(toPosition('rs', place));
@@ -120,7 +120,7 @@ function createFunctionCall(position: InItem, call_id: string, tool: string): Gr
   };
 }
 
-/** The text is known only when all of its JSON is there, and is streamed then. */
+/** The text is known only when all of its JSON has arrived, and is streamed then. */
 function createCustomCall(position: InItem, call_id: string, tool: string): GrowingItem {
   const names = toNames(tool);
   const toItem = (status: CustomToolCallItem['status'], input: string): CustomToolCallItem => {
@@ -148,14 +148,14 @@ function createCustomCall(position: InItem, call_id: string, tool: string): Grow
 
 const CUSTOM_PIECES = 16;
 
-/** A script gives a text as `{ "input": "…" }`; any other input is its JSON. */
+/** The text of an input `{ "input": "…" }`, otherwise the input as JSON. */
 function toFreeform(json: string): string {
   const value: unknown = JSON.parse(json);
   const isText = typeof value === 'object' && value !== null && 'input' in value && Object.keys(value).length === 1;
   return isText && typeof value.input === 'string' ? value.input : json;
 }
 
-/** `namespace.tool` is a tool of a namespace: names of tools have no dots. */
+/** Splits `namespace.tool`: names of tools do not contain dots. */
 function toNames(tool: string): { name: string; namespace?: string } {
   const dot = tool.indexOf('.');
   return dot === -1 ? { name: tool } : { name: tool.slice(dot + 1), namespace: tool.slice(0, dot) };

@@ -4,7 +4,7 @@ import { InvalidInput } from '../script/invalid-input.ts';
 import { type Fields, readFields, readList, readName, readOr, readText } from '../script/read-fields.ts';
 
 /**
- * Input items to messages. All that a client sends in a row is one user message, and all that the model answered in a row one
+ * Converts input items to messages. Consecutive items of the client become one user message, and consecutive items of the model one
  * assistant message, so that scripts count and match the same on both APIs.
  */
 export class InputItems {
@@ -38,7 +38,7 @@ export class InputItems {
       case 'item_reference':
         throw new InvalidInput(path, 'is not supported: the scripted model stores nothing; send the item itself');
       default:
-        // Searches, images and whatever comes next: allowed, and not looked at.
+        // Searches, images and unknown items: accepted and ignored.
         return;
     }
   }
@@ -75,7 +75,7 @@ export class InputItems {
     }
     this.#calls.set(id, true);
     const text = textsOf(readContent(fields['output'], `${path}.output`)).join('\n');
-    // The API has no sign for a failed call.
+    // The API does not mark failed calls.
     this.#addAll('user', [{ type: 'tool_result', id, text, isError: false }]);
   }
 
@@ -100,7 +100,7 @@ function readPart(fields: Fields, path: string): Block {
   return name === undefined ? { type: 'other' } : { type: 'text', text: readText(fields[name], `${path}.${name}`) };
 }
 
-/** Where each kind of part has its text. Codex puts messages between its agents into `encrypted_content`. */
+/** The field with the text of each kind of part. Codex puts messages between its agents into `encrypted_content`. */
 const textFields: Readonly<Record<string, string>> = {
   input_text: 'text',
   output_text: 'text',

@@ -31,7 +31,7 @@ export interface ReasoningItem {
   type: 'reasoning';
   id: string;
   summary: SummaryPart[];
-  /** Proves nothing; it only has to come back unchanged. */
+  /** Opaque content, which clients must return unchanged. */
   encrypted_content: string;
 }
 

@@ -2,7 +2,7 @@ import { atOnce } from '../../../../base/in-slices.ts';
 import { checkScript } from './check-script.ts';
 import type { Script } from './script.ts';
 
-/** The scripts that are always there, by name. They are written as a user would write them, and checked like theirs. */
+/** Reads a built-in script by its name. Built-in scripts have the format of user scripts, and the same checks. */
 export function readBuiltIn(name: string): Script | undefined {
   if (!Object.hasOwn(sources, name)) return undefined;
   const known = checked.get(name) ?? atOnce(checkScript(sources[name]));
@@ -19,13 +19,13 @@ export function listBuiltIns(): string[] {
 const checked = new Map<string, Script>();
 
 const sources: Readonly<Record<string, unknown>> = {
-  /** Answers with the last user text. What runs when nothing else is chosen. */
+  /** Repeats the last user text. The default script. */
   echo: {
     when: [{ match: '\\S', turn: [{ say: '{{last_user}}' }] }],
     else: [{ say: '(nothing was said)' }],
   },
 
-  /** A coordinator: asks who is there, delegates to three agents named `worker`, reports what they found. */
+  /** A coordinator: lists the agents, delegates to three agents named `worker`, and reports their results. */
   research: {
     turns: [
       [
@@ -64,7 +64,7 @@ const sources: Readonly<Record<string, unknown>> = {
     ],
   },
 
-  /** Uses the built-in toolset: writes a file, runs a command, looks at both results. */
+  /** Uses the built-in toolset: writes a file, runs a command, and reports both results. */
   tools: {
     turns: [
       [
@@ -77,7 +77,7 @@ const sources: Readonly<Record<string, unknown>> = {
     ],
   },
 
-  /** Fails twice as an overloaded API does, then loses its connection, then answers. */
+  /** Fails twice like an overloaded API, then loses its connection, then succeeds. */
   flaky: {
     turns: [
       [
@@ -89,7 +89,7 @@ const sources: Readonly<Record<string, unknown>> = {
     ],
   },
 
-  /** Speaks for about twenty seconds: long enough to watch, to interrupt and to steer. */
+  /** Streams text for about twenty seconds: long enough to watch, to interrupt and to steer. */
   slow: {
     turns: [
       [

@@ -8,7 +8,7 @@ import { InvalidInput } from './invalid-input.ts';
 import { type Fields, join, readFields, readList, readName, readWhole, refuseOthers } from './read-fields.ts';
 import type { Case, ClaimedUsage, Script, Turn } from './script.ts';
 
-/** A value from outside to a script. Throws a {@link InvalidInput} that says where the value is none. */
+/** Checks and converts an untrusted value to a script. Throws a {@link InvalidInput} with the path of the error. */
 export function* checkScript(value: unknown): Generator<void, Script> {
   const fields = readFields(value, '');
   refuseOthers(fields, '', ['turns', 'when', 'else', 'usage']);
@@ -48,7 +48,7 @@ function* checkCase(value: unknown, path: string, matches: MatchSizes): Generato
   return { match, turn: yield* checkTurn(fields['turn'], `${path}.turn`) };
 }
 
-/** How large the regular expressions of a script are together: each is compiled, which takes time. */
+/** Sums the sizes of the regular expressions of a script: each is compiled, which takes time. */
 class MatchSizes {
   #sum = 0;
 

@@ -19,7 +19,7 @@ import {
 import type { ExpectStep, FailStep, Step, Turn } from './script.ts';
 import { type StopReason, stopReasons } from '../wire.ts';
 
-/** A list of steps. Throws a {@link InvalidInput} that says where it is none. */
+/** Checks a list of steps. Throws a {@link InvalidInput} with the path of the error. */
 export function* checkTurn(value: unknown, path: string): Generator<void, Turn> {
   const steps: Step[] = [];
   for (const [index, step] of readList(value, path, { max: limits.stepsMax }).entries()) {
@@ -37,7 +37,7 @@ function checkStep(value: unknown, path: string): Step {
   const [kind] = kinds;
   const known = Object.keys(stepKinds).join(', ');
   if (kind === undefined || !isKind(kind)) {
-    // Usually a misspelt step, so that its name says more than the list of what is missing.
+    // Usually a misspelt step: its name helps more than a list of missing fields.
     const [other] = Object.keys(fields);
     if (other === undefined) throw new InvalidInput(path, `is an empty step; known: ${known}`);
     throw new InvalidInput(`${path}.${cutText(other, 100)}`, `is not a step; known steps: ${known}`);
@@ -49,7 +49,7 @@ function checkStep(value: unknown, path: string): Step {
 }
 
 interface StepKind {
-  /** Fields that may stand beside the one that names the step. */
+  /** Fields that are allowed in addition to the field that names the step. */
   with: readonly string[];
   check: (fields: Fields, path: string) => Step;
 }
@@ -92,7 +92,7 @@ function checkCall(fields: Fields, path: string): Step {
   const name = readName(fields['call'], `${path}.call`);
   const given = fields['input'] ?? {};
   const input = typeof given === 'string' ? { input: given } : readFields(given, `${path}.input`);
-  // The cast is what was checked: the whole script is JSON, and this part of it is an object.
+  // The cast: the whole script was checked to be JSON, and this part of it to be an object.
   return { type: 'call', name, input: input as JsonObject };
 }
 

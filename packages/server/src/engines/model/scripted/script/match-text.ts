@@ -9,8 +9,8 @@ import { limits } from '../limits.ts';
 import { InvalidInput } from './invalid-input.ts';
 
 /**
- * Whether the regular expression finds something. A script may come from any client that can send a message, so it is never
- * V8 that searches, and a request has a budget for all of its expressions.
+ * Whether the regular expression matches. A script may come from any client that can send a message, so V8 never
+ * runs its expressions, and a request has a budget for all of them.
  */
 export function matchText(source: string, text: string, path: string, budget: WorkBudget): boolean {
   return orInvalidInput(path, () => compileMatch(source).test(text, budget));
@@ -42,7 +42,7 @@ export function holdsText(text: string, wanted: string, path: string, budget: Wo
 export function compileMatch(source: string): BoundedPattern {
   const known = kept.get(source);
   const pattern = known ?? compileBounded(source);
-  // The least recently used one is dropped first.
+  // The least recently used expression is evicted first.
   kept.delete(source);
   kept.set(source, pattern);
   const [oldest] = kept.keys();

@@ -7,11 +7,11 @@ import type { Script } from './script.ts';
 /** A valid script, or what is wrong with its text. */
 export type ParsedScript =
   | { type: 'script'; script: Script }
-  /** `path` is where: `turns[0][2].call`, empty for the whole. */
+  /** `path`: the position of the problem, such as `turns[0][2].call`; empty for the whole script. */
   | { type: 'problem'; path: string; message: string };
 
 /**
- * Text to a script, or what is wrong with it and where. Never throws.
+ * Parses text to a script, or returns the problem and its position. Never throws.
  *
  * @example
  * await inSlices(parseScript('{ "turns": [[{ "say": "Hello" }]] }', 'json'));
@@ -33,7 +33,7 @@ function readValue(text: string, format: 'json' | 'yaml'): unknown {
     throw new InvalidInput('', `has ${text.length} characters, and ${limits.scriptCharsMax} are allowed`);
   }
   try {
-    // Warnings of the YAML parser would go to the process, which has nothing to do with one script.
+    // The YAML parser would otherwise emit process warnings for a script.
     return format === 'json' ? JSON.parse(text) : parseYaml(text, { logLevel: 'error' });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

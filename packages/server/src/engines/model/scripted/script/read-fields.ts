@@ -1,7 +1,7 @@
 import { cutText } from '@fleetloom/protocol/fleet';
 import { InvalidInput } from './invalid-input.ts';
 
-/** Strict readers of values from outside: what does not fit says where and why. */
+/** Strict readers of untrusted values: an invalid value throws an error with its path and the reason. */
 
 /** An object whose fields are not checked yet. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -9,7 +9,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 /** Checks that a value is an object. */
 export function readFields(value: unknown, path: string): Fields {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrong(path, 'an object', value);
-  // The cast is what the three checks say: a JSON object has string keys and unknown values.
+  // The cast: the three checks ensure a JSON object, which has string keys and unknown values.
   return value as Fields;
 }
 

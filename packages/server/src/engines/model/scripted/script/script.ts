@@ -10,7 +10,7 @@ export type Script = (
 /** The steps of the response to one request. */
 export type Turn = readonly Step[];
 
-/** Plays when the regular expression `match` finds something in the newest user content. */
+/** A turn that plays if the regular expression `match` matches the newest user content. */
 export interface Case {
   readonly match: string;
   readonly turn: Turn;
@@ -27,7 +27,7 @@ export type Step =
   | { readonly type: 'call'; readonly name: string; readonly input: JsonObject }
   | { readonly type: 'sleep'; readonly ms: number }
   | FailStep
-  /** Without `times` on every attempt. */
+  /** Cuts the response; without `times`, on every attempt. */
   | { readonly type: 'cut'; readonly times: number | undefined }
   | { readonly type: 'stop'; readonly reason: StopReason }
   | ExpectStep;
@@ -40,11 +40,11 @@ export interface FailStep {
   readonly message: string;
   readonly times: number;
   readonly retryAfterS: number | undefined;
-  /** After what the turn has sent before, instead of before the first event. */
+  /** Whether the failure comes after the earlier steps of the turn, instead of before the first event. */
   readonly inStream: boolean;
 }
 
-/** Refuses a request that does not contain what the script expects. */
+/** Rejects a request that does not contain what the script expects. */
 export interface ExpectStep {
   readonly type: 'expect';
   readonly contains: readonly string[];

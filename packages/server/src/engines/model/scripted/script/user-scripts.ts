@@ -7,7 +7,7 @@ import { type ParsedScript, parseScript } from './parse-script.ts';
 
 /** A directory with one script per file: `review.json` or `review.yaml` is `scripted/review`. */
 export interface UserScripts {
-  /** Read again each time, so that an edited script plays at the next request. */
+  /** Reads a script from its file each time, so that an edited script plays at the next request. */
   read(name: string): Promise<ParsedScript | undefined>;
   /** The names, sorted. */
   list(): Promise<string[]>;
@@ -37,7 +37,7 @@ export function createUserScripts(directory: string): UserScripts {
 
 const ENDINGS = ['.json', '.yaml', '.yml'];
 
-/** A name is part of a path, so that dots and slashes at the wrong place would lead out of the directory. */
+/** Whether a name is valid. It becomes part of a path: dots and slashes could lead out of the directory. */
 function isName(name: string): boolean {
   return name.length <= limits.nameCharsMax && /^[A-Za-z0-9][\w.-]*$/.test(name);
 }
@@ -46,7 +46,7 @@ function formatOf(ending: string): 'json' | 'yaml' {
   return ending === '.json' ? 'json' : 'yaml';
 }
 
-/** The text; nothing if there is no such file; a problem if it is too big to be read at all. */
+/** The text of a script; undefined if the file does not exist; a problem if it is too large to be read. */
 async function readScript(path: string): Promise<string | ParsedScript | undefined> {
   try {
     const { size } = await stat(path);
