@@ -16,7 +16,7 @@ export interface Metrics {
   readonly measureLog: (log: SessionLog) => MeasuredLog;
   /** Counts a model request that has ended: `ok`, or why it failed. */
   readonly countModelRequest: (outcome: 'ok' | FailureReason) => void;
-  /** From now on the numbers of these parts are read, too. */
+  /** Registers the metrics of the parts of a server, which are read from now on. */
   /** Counts a connection of a command to another host. */
   readonly countEgress: (entry: EgressEntry) => void;
   readonly watch: (parts: WatchedParts) => void;
