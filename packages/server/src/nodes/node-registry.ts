@@ -118,7 +118,7 @@ export function createNodeRegistry(options: NodeRegistryOptions): NodeRegistry {
     const alive = known.filter(({ updatedAt, data }) => isAlive(updatedAt, now) && data['has_left'] !== true);
     nodes = Math.max(1, alive.length);
     heardSince = Math.min(heardSince, clock.steady());
-    // Every node computes the same leader. For a moment two nodes may both be the leader, so its work has to be repeatable.
+    // Every node computes the same leader. For a short time two nodes may both be the leader, so the work of a leader has to be repeatable.
     isLeader = !isClosed && alive.map(({ id }) => id).toSorted()[0] === nodeId;
     if (isLeader) await forgetOld(known, now);
   }
