@@ -19,9 +19,9 @@ export interface GitServer {
   git(path: string, ...args: readonly string[]): string;
   /** Grants a right in a repository to a token, or with null to every client. */
   allow(path: string, token: string | null, right: Right): void;
-  /** Lets all transfers through this function, such as to slow them down. */
   /** The bytes of all responses. */
   bytesSent: number;
+  /** Called before each request is handled, for example to delay it. */
   onRequest: ((request: IncomingMessage) => Promise<void>) | undefined;
 }
 
