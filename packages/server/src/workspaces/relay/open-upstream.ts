@@ -9,7 +9,7 @@ import { workspaceLimits } from '../limits.ts';
 export interface UpstreamOptions {
   readonly hosts: GitHosts;
   readonly resolveHost: ResolveHost;
-  /** A certificate to trust instead of Node's default ones, for tests of TLS. */
+  /** Certificates to trust, for tests of TLS. */
   readonly ca?: string | undefined;
 }
 

@@ -105,7 +105,7 @@ const SUFFIX = '.writing';
 /** Journals of this process whose files are being written. */
 const underWay = new Set<string>();
 
-/** The journal file of a directory. There is one for each directory, because each is written by one process at a time. */
+/** The journal file of a directory. The directories of a session are written one after the other. */
 function fileOf(repositoryPath: string, directory: string): string {
   const hash = createHash('sha256').update(directory).digest('hex').slice(0, 16);
   return `${repositoryPath}.${hash}${SUFFIX}`;
