@@ -46,7 +46,7 @@ export async function carryUncommitted(options: CarryOptions): Promise<void> {
 /** Options that skip submodules: git would start itself in each of them, with its configuration and filters. */
 const CHANGED = ['--name-only', '-z', '--ignore-submodules=all'];
 
-/** Copies ignored files that match the patterns in the repository's `.worktreeinclude`, or the given patterns. */
+/** Copies untracked files that match the patterns in the repository's `.worktreeinclude`, or the given patterns. */
 export async function carryIncluded(options: CarryOptions, patterns: readonly string[]): Promise<void> {
   const own = await readBelow(options.repository.top, '.worktreeinclude', workspaceLimits.gitFileBytesMax);
   const rules = [own?.toString() ?? '', ...patterns].join('\n');

@@ -186,7 +186,7 @@ export function createDirectorySources(options: DirectorySourcesOptions): Direct
     });
   }
 
-  /** Returns a function that tells whether a path below `directory` is in a directory in which this server stores files. */
+  /** Returns the test whether a path below `directory` is in a directory in which this server stores files. */
   async function hides(directory: string, parent: string): Promise<(inside: string) => boolean> {
     const hidden = [options.dataDirectory, options.directory, parent];
     const real = await Promise.all(hidden.map((path) => realpath(path).catch(() => path)));

@@ -31,7 +31,7 @@ async function toCover(workspace: string, git: PrivateGit, isWritable: boolean):
 }
 
 /**
- * Covers the git directories of the user below the directory: a directory by an empty directory, a file by itself, both
+ * Covers the git directories of the user below the directory: a directory by an empty directory, a file by the same file, both
  * read-only. Their parent directories are mounted on themselves, because otherwise an agent could rename them and
  * create others at their paths.
  */
