@@ -39,7 +39,7 @@ export function toShownUrl(url: URL): string {
   return plain.href;
 }
 
-/** Whether a filter allows a tool. A filter without names allows all tools. */
+/** Whether the filter of a source allows a tool. A source without a filter allows all tools. */
 function isOpen(filter: Json | undefined, tool: string | undefined): boolean {
   const { type, tools } = toObject(filter);
   const isNamed = toObjects(tools).some(({ name }) => name === tool);
