@@ -26,7 +26,7 @@ import { HostResolver } from '../network/host-resolver.ts';
 import type { ReadShownUrls } from '../builtin/web-fetch/url-sources.ts';
 import { hostTools as hostToolEntries, serverTools } from './registry.ts';
 
-/** Options set by the operator of the server and by the session's environment. No agent and no tool call can change them. */
+/** The options of a toolbox, as the operator of the server decides. Neither an agent nor a request can set them. */
 export interface ToolboxOptions {
   /** Runs bash on the whole machine if there is no sandbox. By default bash is rejected then. */
   readonly allowUnsandboxedBash?: boolean | undefined;
