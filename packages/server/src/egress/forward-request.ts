@@ -27,7 +27,7 @@ export interface ForwardedRequest {
   readonly body?: Buffer | undefined;
 }
 
-/** Sends a newly formatted copy of a request, so that its original formatting never reaches the host, and forwards the response. Throws a {@link Refusal}. */
+/** Sends a request in a new format, so that its original form never reaches the host, and forwards the response. Throws a {@link Refusal}. */
 export async function forwardRequest(forwarded: ForwardedRequest): Promise<void> {
   const { request, response, path, connection, shown, body } = forwarded;
   const headers = toHeaders(forwarded);

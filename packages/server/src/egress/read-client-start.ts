@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { type FirstBytes, HELLO_BYTES_MAX, readClientHello } from './client-hello.ts';
 import { egressLimits } from './limits.ts';
 
-/** The beginning of a client's bytes. `ended`: a side has closed. `late`: the client sent nothing in time. `server_first`: the host has sent bytes first. */
+/** The first bytes of a client. `ended`: a side has closed. `late`: the client sent nothing in time. `server_first`: the host sent bytes first. */
 export type ClientStart =
   | Extract<FirstBytes, { type: 'hello' }>
   | { readonly type: 'other' | 'ended' | 'late' | 'server_first' };

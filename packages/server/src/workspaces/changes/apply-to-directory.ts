@@ -81,7 +81,7 @@ async function readOurs(target: DirectoryTarget, changes: SelectedChanges): Prom
   return { ours: await repository.change(changes.base, new Map(present)), sparse };
 }
 
-/** Finds missing files that a sparse checkout does not include, so the user did not delete them. Throws if one is to be removed: git would not see it. */
+/** Missing files that a sparse checkout does not include, so the user did not delete them. Throws if one is to be removed: git would not see it. */
 async function findSparse(
   target: DirectoryTarget,
   { files }: SelectedChanges,

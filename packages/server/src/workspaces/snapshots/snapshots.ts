@@ -168,7 +168,7 @@ function createReader(find: (sessionId: string) => Promise<SnapshotRepository>):
   };
 }
 
-/** Throws unless the id is valid. Session ids come from this server, but are checked nevertheless, because a path made from one may be removed. */
+/** Throws unless the id is valid. Session ids come from this server, but are checked, because a path made from one may be removed. */
 function checked(sessionId: string): string {
   if (/^sesn_\w+$/.test(sessionId)) return sessionId;
   throw new TypeError(`${sessionId} is not a session id`);

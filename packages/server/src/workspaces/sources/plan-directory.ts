@@ -137,7 +137,7 @@ async function checkOwner({ isSandboxed }: PlanOptions, path: string): Promise<v
 }
 
 /**
- * The branch of a session: `fleetloom/<the end of the id>`. It does not contain the title: agents of all API workspaces that use the repository see the
+ * The branch of a session: `fleetloom/<the end of the id>`, without its title: agents of all workspaces that use the repository see the
  * names of its branches.
  */
 function toBranch(sessionId: string): string {

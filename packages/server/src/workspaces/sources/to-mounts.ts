@@ -22,7 +22,7 @@ export async function toMounts(source: DirectorySource, privateDirectory: string
   };
 }
 
-/** The cover of `.git`: a directory covers a directory, and a file covers a file. Undefined below the top of a repository, where `.git` does not exist. */
+/** The cover of `.git`: a directory covers a directory, a file covers a file. Undefined below the top of a repository, which has no `.git`. */
 async function toCover(workspace: string, git: PrivateGit, isWritable: boolean): Promise<WorkspaceCover | undefined> {
   const stats = await lstat(join(workspace, '.git')).catch(() => undefined);
   if (stats === undefined) return undefined;
