@@ -7,11 +7,11 @@ import { egressLimits } from './limits.ts';
 
 /** A certificate authority that exists in memory only, for the hosts whose TLS the proxy opens for one session. */
 export interface Authority {
-  /** Its own certificate, which programs of the session have to trust. */
+  /** The certificate of the authority, which programs of the session have to trust. */
   readonly certificate: string;
   /** A key and certificate for a host, to serve TLS with. */
   contextFor(host: string): SecureContext;
-  /** The same as PEM. */
+  /** A key and certificate for a host as PEM. */
   issue(host: string): { readonly key: string; readonly cert: string };
 }
 
@@ -65,9 +65,9 @@ export function createAuthority(now: () => number = Date.now): Authority {
   };
 }
 
-/** The clocks of the sandbox and of this process are the same; programs that round are given some room. */
+/** How long before now certificates begin. The sandbox has the same clock; this is a margin for programs that round times. */
 const EARLIER_MS = 3_600_000;
-/** It ends with the process, and programs read it once. */
+/** How long the certificate of the authority is valid. It need not be renewed: programs read it once, and it is gone after the process. */
 const AUTHORITY_MS = 30 * 24 * 3_600_000;
 const COMMON_NAME_CHARS_MAX = 64;
 
@@ -79,7 +79,7 @@ const SUBJECT_KEY_ID = '2.5.29.14';
 const AUTHORITY_KEY_ID = '2.5.29.35';
 const SERVER_AUTHENTICATION = '1.3.6.1.5.5.7.3.1';
 const ECDSA_WITH_SHA256 = sequence(oid('1.2.840.10045.4.3.2'));
-/** Bits of the key usage, from the first one on, and how many of the byte are not used. */
+/** Key usages as bit strings: the bits from the most significant one on, and the number of unused bits in the byte. */
 const SIGNS_HANDSHAKES = bits(Buffer.from([0x80]), 7);
 const SIGNS_CERTIFICATES = bits(Buffer.from([0x06]), 1);
 

@@ -1,13 +1,13 @@
-/** What the first bytes of a client are. `other`: not TLS, or not as TLS has it. */
+/** The kind of the first bytes of a client. `other`: not TLS, or not valid TLS. */
 export type FirstBytes =
   | { readonly type: 'other' }
-  /** `missing`: how many bytes have to follow at least. */
+  /** `missing`: the least number of bytes that have to follow. */
   | { readonly type: 'incomplete'; readonly missing: number }
   | {
       readonly type: 'hello';
-      /** The name that the client asks for; undefined if it names none. */
+      /** The server name that the client requests; undefined if it names none. */
       readonly serverName: string | undefined;
-      /** Whether it has another, encrypted name, which the server may go by instead. */
+      /** Whether the ClientHello has a second, encrypted server name, which the server may use instead. */
       readonly hasEncryptedHello: boolean;
     };
 
@@ -30,7 +30,7 @@ export function readClientHello(bytes: Buffer): FirstBytes {
   }
 }
 
-/** The largest ClientHello that is read. Usual ones have some 500 bytes, with post-quantum keys some 2,000. */
+/** Bytes of the largest ClientHello that is read. Most have about 500 bytes, or 2,000 with post-quantum keys. */
 export const HELLO_BYTES_MAX = 16_384;
 const HANDSHAKE_RECORD = 22;
 const RECORD_HEADER = 5;
@@ -48,7 +48,7 @@ function joinRecords(bytes: Buffer): Buffer | undefined {
     if (!isRecord) return parts.length === 0 ? undefined : Buffer.concat(parts);
     if (bytes.length < at + RECORD_HEADER) break;
     const length = bytes.readUInt16BE(at + 3);
-    // RFC 8446, 5.1 forbids it. Without this check thousands of them would be read again for each few bytes that arrive.
+    // RFC 8446, 5.1 forbids empty records. Without this check thousands of them would be parsed again whenever a few bytes arrive.
     if (length === 0) return undefined;
     parts.push(bytes.subarray(at + RECORD_HEADER, at + RECORD_HEADER + length));
     at += RECORD_HEADER + length;
@@ -70,7 +70,7 @@ function readExtensions(hello: Fields): FirstBytes {
     if (type === SERVER_NAME) names.push(...readNames(new Fields(content)));
     if (type === ENCRYPTED_CLIENT_HELLO) hasEncryptedHello = true;
   }
-  // A server might go by another one of them than we do.
+  // The server might use another one of the names than this check.
   if (names.length > 1) return { type: 'other' };
   return { type: 'hello', serverName: names[0]?.toString('latin1'), hasEncryptedHello };
 }
@@ -108,7 +108,7 @@ class Fields {
     return this.skip(bytes).readUIntBE(0, bytes);
   }
 
-  /** A field that begins with its length, which has so many bytes. */
+  /** A field with a length prefix of `lengthBytes` bytes. */
   vector(lengthBytes: number): Buffer {
     return this.skip(this.number(lengthBytes));
   }

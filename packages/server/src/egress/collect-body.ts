@@ -2,27 +2,27 @@ import type { IncomingMessage } from 'node:http';
 import { egressLimits } from './limits.ts';
 import { Refusal } from './open-target.ts';
 
-/** A whole body, which counts as held until it is released. */
+/** A body in memory. Its bytes count towards the limits until it is released. */
 export interface CollectedBody {
   readonly content: Buffer;
-  /** Counts bytes that it has become larger by. Throws a {@link Refusal} when too many are held. */
+  /** Counts the bytes by which the body has grown. Throws a {@link Refusal} when too many bytes are held. */
   grow(bytes: number): void;
   release(): void;
 }
 
-/** The bodies that are held for one session. */
+/** The request bodies in memory of one session. */
 export interface HeldBodies {
   /**
-   * Reads a body of at most {@link egressLimits.bodyBytesMax}. Undefined if there is none, or a larger one: what was read of that one
-   * is put back. Throws a {@link Refusal} when too many are held.
+   * Reads a body of at most {@link egressLimits.bodyBytesMax}. Undefined without a body, or for a larger one: the bytes that were read
+   * are put back. Throws a {@link Refusal} when too many bytes are held.
    */
   collect(request: IncomingMessage): Promise<CollectedBody | undefined>;
 }
 
-/** What the bodies of all sessions have together. */
+/** The bytes of the bodies in memory of all sessions. */
 let heldByAll = 0;
 
-/** Creates the bodies of a session, which may use only its share of the memory of all. */
+/** Creates the bodies of a session, which are limited to the share of a session and, with those of all sessions, to the total. */
 export function createHeldBodies(): HeldBodies {
   let held = 0;
   const count = (bytes: number) => {

@@ -4,19 +4,19 @@ import { inBackground } from '../base/in-background.ts';
 import { egressLimits } from './limits.ts';
 import type { RefusalReason, Target } from './policy.ts';
 
-/** How a client reached the proxy: a tunnel that is not opened, one that is, or a request without encryption. */
+/** How a client uses the proxy. `tunnel`: TLS that is not decrypted. `tls`: TLS that the proxy decrypts. `http`: requests without encryption. */
 export type EgressProtocol = 'tunnel' | 'tls' | 'http';
 
-/** Where the connections of one session are logged. */
+/** Logs the connections of one session. */
 export interface ConnectionLog {
-  /** Resolves when the log has the connection. Nothing is sent before. */
+  /** Logs an opened connection. Resolves when the entry is committed: no byte may be sent to the host before. */
   open(target: Target, protocol: EgressProtocol): Promise<LoggedConnection>;
   refuse(target: Target, protocol: EgressProtocol, reason: RefusalReason): void;
 }
 
 /** A connection that was logged as opened. */
 export interface LoggedConnection {
-  /** Logs its end. `credentials`: how often the secret of each was put in, by its id. */
+  /** Logs the end of the connection. `credentials`: in how many requests the secret of each credential was inserted, by its id. */
   close(end: ConnectionEnd): void;
 }
 
@@ -24,14 +24,14 @@ export interface ConnectionEnd {
   readonly bytesSent: number;
   readonly bytesReceived: number;
   readonly credentials?: ReadonlyMap<string, number> | undefined;
-  /** Why the proxy ended it. */
+  /** Why the proxy ended the connection; absent if a side closed it. */
   readonly reason?: RefusalReason | undefined;
 }
 
 export interface ConnectionLogOptions {
-  /** Writes entries in one commit. Throws if the session cannot be written to here. */
+  /** Writes entries in one commit. Throws if this node cannot write to the session. */
   readonly write: (entries: readonly EgressEntry[]) => Promise<void>;
-  /** Called with every entry, those that are not logged included. */
+  /** Called with every entry, including entries that are not logged. */
   readonly onEntry?: ((entry: EgressEntry) => void) | undefined;
   readonly clock: Clock;
   readonly nextId: () => string;
@@ -39,9 +39,9 @@ export interface ConnectionLogOptions {
 }
 
 /**
- * The log of one session. Entries of the same moment are one commit. Beyond {@link egressLimits.loggedMax} connections only their
- * number is logged, at the latest after a minute, so that a program that connects in a loop does not fill the log. Refused ones
- * are counted apart: they are free, and must not hide one that was opened.
+ * The log of one session. Entries that arrive during a commit share the next one. Beyond {@link egressLimits.loggedMax} connections only
+ * their number is logged, at the latest after a minute, so that a program that connects in a loop does not fill the log. Refused
+ * connections are counted apart: they cost a program nothing, and must not prevent an opened connection from being logged.
  */
 export function createConnectionLog(options: ConnectionLogOptions): ConnectionLog {
   const { write, onEntry, clock, nextId, onProblem } = options;
@@ -83,7 +83,7 @@ export function createConnectionLog(options: ConnectionLogOptions): ConnectionLo
     },
   };
 
-  /** Whether one more connection is logged on its own. */
+  /** Counts a connection. Returns whether it is logged individually. */
   function count(outcome: 'opened' | 'refused'): boolean {
     if (logged[outcome] < egressLimits.loggedMax) {
       logged[outcome]++;

@@ -18,7 +18,7 @@ import { createEgressPolicy, type EgressPolicyOptions } from './policy.ts';
 import { createEgressProxy, type EgressProxyOptions } from './proxy.ts';
 import { createSessionEgresses } from './session-egresses.ts';
 
-/** A public address, which the tests never connect to: what it is asked for goes to a server of theirs. */
+/** A public address. The tests never connect to it: connections to it are redirected to servers of the tests. */
 export const PUBLIC = '93.184.216.34';
 
 /** The authority that has signed the certificates of the hosts of these tests. */
@@ -39,7 +39,7 @@ export interface Origin {
   readonly seen: SeenRequest[];
 }
 
-/** `name`: it is reached by https. `address`: of this machine, where it listens. */
+/** `name`: the host name; such a host is reached by https. `address`: the address of this machine at which it listens. */
 export interface OriginOptions {
   readonly name?: string;
   readonly issuer?: Authority;
@@ -79,7 +79,7 @@ async function listen(server: Server & { closeAllConnections?: () => void }, add
 
 export interface BenchOptions extends Partial<Omit<EgressPolicyOptions, 'networking'>> {
   readonly networking?: Networking;
-  /** The addresses of names; by default each has a public one. */
+  /** The addresses of a name; by default {@link PUBLIC}. */
   readonly resolve?: (name: string) => readonly string[];
   /** The port of this machine that stands for a host and port. */
   readonly ports?: Readonly<Record<string, number>>;
@@ -89,7 +89,7 @@ export interface BenchOptions extends Partial<Omit<EgressPolicyOptions, 'network
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** The proxy of a session as its sandbox reaches it. */
+/** The proxy of a session, reached through its socket as from a sandbox. */
 export interface EgressBench {
   readonly sandbox: SandboxEgress;
   /** The socket outside of the sandbox. */
@@ -143,7 +143,7 @@ export async function openEgressBench(options: BenchOptions = {}): Promise<Egres
   return { sandbox, socketPath: sandbox.readOnlyPaths[0]!.path, entries, dialled, problems, close };
 }
 
-/** What the proxy has answered to bytes that were sent to it, up to its end or to the end of the headers of a tunnel. */
+/** Sends bytes to the proxy and returns its response: all of it, or up to the end of the headers of a tunnel. */
 export async function sendRaw(
   { socketPath }: Pick<EgressBench, 'socketPath'>,
   text: string | Buffer,
@@ -173,7 +173,7 @@ export async function sendRaw(
   return { text: answer, status: Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 0), socket };
 }
 
-/** What comes through a tunnel until it is closed. */
+/** Reads from a tunnel until it is closed. */
 export async function readRest(socket: Socket): Promise<string> {
   const chunks: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => chunks.push(chunk)).resume();

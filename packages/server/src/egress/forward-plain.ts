@@ -26,7 +26,7 @@ export async function forwardPlain(
   const { far } = await openTarget(options, target, signal);
   const logged = await logOpened(options.log, far, target, 'http');
   far.once('close', () => logged.close({ bytesSent: far.bytesWritten, bytesReceived: far.bytesRead }));
-  // Its end has passed unseen.
+  // The client left before a listener for it was registered.
   if (signal.aborted) return void far.destroy();
   const path = `${url.pathname}${url.search}`;
   await forwardRequest({ request, response, path, connection: { socket: far }, shown: url.host });

@@ -15,23 +15,23 @@ import { dropHopByHop, listValues } from './raw-headers.ts';
 export interface ForwardedRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The path and query that the host is asked for. */
+  /** The path and query of the request to the host. */
   readonly path: string;
-  /** An open connection for this request alone, or what opens connections. */
+  /** An open connection for this request alone, or an agent that opens connections. */
   readonly connection: { readonly socket: Socket } | { readonly agent: Agent };
-  /** The host, for messages. */
+  /** The host as named in error messages. */
   readonly shown: string;
-  /** Headers in the place of those of the request. */
+  /** Headers that replace the headers of the request. */
   readonly headers?: readonly string[] | undefined;
-  /** A body in the place of that of the request. */
+  /** A body that replaces the body of the request. */
   readonly body?: Buffer | undefined;
 }
 
-/** Sends a request as a new one, so that nothing of its form reaches the host, and passes the answer on. Throws a {@link Refusal}. */
+/** Sends a request in a new format, so that its original form never reaches the host, and forwards the response. Throws a {@link Refusal}. */
 export async function forwardRequest(forwarded: ForwardedRequest): Promise<void> {
   const { request, response, path, connection, shown, body } = forwarded;
   const headers = toHeaders(forwarded);
-  // From here on its end is an error of the request.
+  // A client that leaves later causes an error event of the request.
   if (request.socket.destroyed) throw new Refusal('unreachable', 'the client is gone', 502);
   await new Promise<void>((resolve, reject) => {
     let isAnswered = false;
@@ -49,13 +49,13 @@ export async function forwardRequest(forwarded: ForwardedRequest): Promise<void>
         isAnswered = true;
         answer.on('close', () => resolve());
       } catch (error) {
-        // The host has sent what may not be sent on.
+        // The response of the host cannot be forwarded.
         fail(error as Error);
       }
     });
     outgoing.on('close', () => fail(new Error('it has closed the connection without an answer')));
     request.on('error', fail);
-    // The connection is kept for the next request unless this one was given up.
+    // The connection is kept for the next request unless the client has given up this one.
     response.on('close', () => {
       if (!response.writableFinished) outgoing.destroy();
     });
@@ -64,7 +64,7 @@ export async function forwardRequest(forwarded: ForwardedRequest): Promise<void>
   });
 }
 
-/** Throws a {@link Refusal} for what may not be sent, such as a control character of a secret in a header. */
+/** Begins a request. Throws a {@link Refusal} if it cannot be sent, for example because of a control character of a secret in a header. */
 function start(options: RequestOptions): ClientRequest {
   try {
     return send({ ...options, maxHeaderSize: egressLimits.headerBytesMax });
@@ -85,10 +85,10 @@ function toHeaders({ request, headers: given, body, connection }: ForwardedReque
   return headers;
 }
 
-/** Answers are not changed, apart from what belongs to the connection. */
+/** Forwards a response unchanged, except for the headers of the connection. */
 function passOn(answer: IncomingMessage, response: ServerResponse, isInTunnel: boolean): void {
   response.sendDate = false;
-  // Where the connection to the host ends with this response, the tunnel does too.
+  // If the host closes its connection after this response, the tunnel is closed too.
   const isLast = answer.headers.connection?.toLowerCase() === 'close' || answer.httpVersion === '1.0';
   if (isInTunnel && isLast) response.shouldKeepAlive = false;
   response.writeHead(answer.statusCode ?? 502, answer.statusMessage, dropHopByHop(answer.rawHeaders));

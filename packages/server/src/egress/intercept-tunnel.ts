@@ -13,24 +13,24 @@ import { listValues, toHost } from './raw-headers.ts';
 import { hasPlaceholder, type Replacement, replaceInBody, replaceInHeaders } from './replace-placeholders.ts';
 import { sendRefusal } from './send-refusal.ts';
 
-/** What opening the TLS of a session needs. */
+/** The dependencies of an {@link Interception}. */
 export interface InterceptionOptions {
   readonly credentials: EgressCredentials;
   readonly authority: Authority;
-  /** What certificates of hosts are verified with. */
+  /** The context with which certificates of hosts are verified. */
   readonly trust: SecureContext;
   readonly log: Pick<ConnectionLog, 'refuse'>;
   readonly onProblem: (problem: unknown) => void;
 }
 
-/** Opens the TLS of tunnels to hosts that a credential of the session may be sent to. */
+/** Decrypts the TLS of tunnels to hosts that a credential of the session may be sent to. */
 export interface Interception {
   appliesTo(host: string): Promise<boolean>;
-  /** Takes over a tunnel whose client has begun TLS. `used` counts the credentials that were put into its requests. */
+  /** Takes over a tunnel whose client has begun TLS. `used` counts, by credential, the requests into which it was inserted. */
   open(tunnel: OpenedTunnel): void;
 }
 
-/** A tunnel whose TLS is opened. */
+/** A tunnel whose TLS is decrypted. */
 export interface OpenedTunnel {
   readonly near: Socket;
   readonly far: Socket;
@@ -38,10 +38,10 @@ export interface OpenedTunnel {
   readonly used: Map<string, number>;
 }
 
-/** A connection on which requests arrive that were decrypted. */
+/** The state of a tunnel whose decrypted requests arrive on one connection. */
 interface Context extends OpenedTunnel {
   readonly agent: Agent;
-  /** Requests that are being answered. */
+  /** The number of requests in progress. */
   answering: number;
 }
 
@@ -74,7 +74,7 @@ export function createInterception(options: InterceptionOptions): Interception {
       const agent = createAgent(far, target, trust);
       const context = { ...tunnel, agent, answering: 0 };
       contexts.set(secure, context);
-      // What passes is no longer seen by the timers of these two; the server has one for the decrypted connection.
+      // The idle timers of these two sockets do not see the bytes that pass; the server has a timer for the decrypted connection.
       for (const side of [near, far]) side.setTimeout(0);
       // A client that does not trust the certificate ends the handshake.
       secure.on('error', () => near.destroy());
@@ -89,7 +89,7 @@ export function createInterception(options: InterceptionOptions): Interception {
   };
 }
 
-/** Without its host a tunnel is of no use any more. */
+/** Ends a tunnel whose connection to the host is closed and which has no request in progress. */
 function endIfDone(secure: Socket, { far, answering }: Context): void {
   if (far.destroyed && answering === 0) secure.end();
 }
@@ -100,14 +100,14 @@ function createInnerServer(handle: (request: IncomingMessage, response: ServerRe
   return server;
 }
 
-/** Sends all requests over one connection, whose certificate is verified before the first. */
+/** Creates an agent that sends all requests over one connection. The certificate is verified before the first request. */
 function createAgent(far: Socket, { host, port }: Target, secureContext: SecureContext): Agent {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   let isTaken = false;
   const createConnection = (_: unknown, done: (error: Error | null, socket?: Socket) => void) => {
     if (isTaken || far.destroyed) return done(new Refusal('unreachable', `${host} has closed the connection`, 502));
     isTaken = true;
-    // The name that is verified; for an address TLS has no name.
+    // The name to verify; TLS has no server name for an address.
     const named = isIP(host) === 0 ? { servername: host } : {};
     const secure = connect({ socket: far, host, ...named, secureContext, ALPNProtocols: ['http/1.1'] });
     secure.once('secureConnect', () => done(null, secure));
@@ -120,7 +120,7 @@ function createAgent(far: Socket, { host, port }: Target, secureContext: SecureC
   return Object.assign(agent, { createConnection });
 }
 
-/** Puts the secrets into a request, and forwards it. Throws a {@link Refusal}. */
+/** Inserts the secrets into a request and forwards it. Throws a {@link Refusal}. */
 async function forward(
   { credentials, bodies }: Pick<InterceptionOptions, 'credentials'> & { readonly bodies: HeldBodies },
   { agent, target, used }: Context,
@@ -149,7 +149,7 @@ async function forward(
   }
 }
 
-/** Reads the secrets that are needed, and no others. */
+/** Reads only the secrets whose placeholders are present. */
 async function toReplacements(
   credentials: readonly EgressCredential[],
   place: 'isInHeaders' | 'isInBodies',
@@ -164,7 +164,7 @@ async function toReplacements(
   return replacements;
 }
 
-/** The body with the secrets in it; undefined if it is passed on as it comes. */
+/** The body with the secrets inserted; undefined if the body is forwarded as it arrives. */
 async function replaceBody(bodies: HeldBodies, request: IncomingMessage, credentials: readonly EgressCredential[]) {
   const { 'content-encoding': encoding = 'identity', 'content-type': type = '' } = request.headers;
   if (encoding !== 'identity' || !credentials.some(({ isInBodies }) => isInBodies)) return undefined;

@@ -5,16 +5,16 @@ import type { ConnectionLog, EgressProtocol, LoggedConnection } from './connecti
 import { egressLimits } from './limits.ts';
 import type { EgressPolicy, RefusalReason, Target } from './policy.ts';
 
-/** Connects to one of the addresses, and to no others. */
+/** Connects to one of the given addresses, and to no other address. */
 export type Dial = (target: Target, addresses: readonly string[]) => Socket;
 
-/** What decides where a session may connect to. */
+/** The rules for the targets that a session may connect to. */
 export interface OpenTargetOptions extends AddressRules {
   readonly policy: EgressPolicy;
   readonly dial?: Dial | undefined;
 }
 
-/** A connection that is refused, with what its client is answered. */
+/** A refused connection, with the status and message of the response to the client. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly reason: RefusalReason;
@@ -30,7 +30,7 @@ export class Refusal extends Error {
 /** An open connection to a host. */
 export interface OpenTarget {
   readonly far: Socket;
-  /** Whether an entry names its port. */
+  /** Whether an entry of the policy names the port. */
   readonly isNamedPort: boolean;
 }
 
@@ -81,7 +81,7 @@ async function untilConnected(far: Socket, { host, port }: Target, signal: Abort
       reject(new Refusal('unreachable', `${host}:${port} cannot be reached: ${message}`, 502));
     };
     const patience = setTimeout(() => fail('it does not answer'), egressLimits.connectMs);
-    // Also later: a connection must not outlive its client, whatever is done with it when the client leaves.
+    // The listener stays after the connect: a connection must not outlive its client, whatever is in progress when the client leaves.
     const abort = () => fail('the client is gone');
     signal.addEventListener('abort', abort, { once: true });
     far.once('close', () => {

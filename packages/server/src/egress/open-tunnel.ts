@@ -8,11 +8,11 @@ import { logOpened, openTarget, type OpenTargetOptions, Refusal } from './open-t
 import type { RefusalReason, Target } from './policy.ts';
 import { type ClientStart, readClientStart } from './read-client-start.ts';
 
-/** A request for a tunnel, and the connection that it came on. */
+/** A request for a tunnel, and the connection on which it arrived. */
 export interface TunnelRequest {
   readonly request: Pick<IncomingMessage, 'url'>;
   readonly near: Socket;
-  /** What the client has sent behind the request. */
+  /** Bytes that the client has sent after the request. */
   readonly head: Buffer;
   readonly signal: AbortSignal;
 }
@@ -23,8 +23,8 @@ interface TunnelOptions extends OpenTargetOptions {
 }
 
 /**
- * Connects a client to a host, and checks that it begins TLS with that host and no other before anything is passed on. Throws a
- * {@link Refusal} as long as the request is not answered.
+ * Connects a client to a host. Before any byte is forwarded, checks that the client begins TLS for the name of that host. Throws a
+ * {@link Refusal} if it fails before the response to the CONNECT request is sent.
  */
 export async function openTunnel(
   options: TunnelOptions,
@@ -43,7 +43,7 @@ export async function openTunnel(
   });
   const used = new Map<string, number>();
   const tunnel = watch(near, far, { logged, used, isOpened });
-  // Its end has passed unseen.
+  // The client left before a listener for it was registered.
   if (signal.aborted) return void far.destroy();
   near.write('HTTP/1.1 200 Connection Established\r\n\r\n');
   const start = await readClientStart(near, head, isNamedPort ? far : undefined);
@@ -54,7 +54,7 @@ export async function openTunnel(
   far.pipe(near);
 }
 
-/** Finds whether the TLS of a tunnel is opened, and logs it. */
+/** Determines whether the TLS of a tunnel is decrypted, and logs the connection. */
 async function prepare({ interception, log }: TunnelOptions, far: Socket, target: Target) {
   const isOpened = (await interception?.appliesTo(target.host)) === true;
   return { isOpened, logged: await logOpened(log, far, target, isOpened ? 'tls' : 'tunnel') };
@@ -63,18 +63,18 @@ async function prepare({ interception, log }: TunnelOptions, far: Socket, target
 interface Watched {
   readonly logged: LoggedConnection;
   readonly used: ReadonlyMap<string, number>;
-  /** Its responses are sent by the proxy, which also ends the near side. */
+  /** Whether the TLS is decrypted: then the proxy sends the responses and ends the near side. */
   readonly isOpened: boolean;
 }
 
-/** Ends both sides with each other, and logs the end. */
+/** Ends each side when the other one ends, and logs the end. */
 function watch(near: Socket, far: Socket, { logged, used, isOpened }: Watched): { end(reason: RefusalReason): void } {
   let problem: RefusalReason | undefined;
-  // Both: a client need not end its side when the host has ended the other.
+  // Both sides have a timer: a client may keep its side open after the host has ended the other one.
   for (const side of [near, far]) side.setTimeout(egressLimits.idleMs, () => (far.destroy(), near.destroy()));
   near.once('close', () => far.destroy());
   far.once('close', () => {
-    // Not destroyed: what the host has sent last may still be on its way.
+    // Ended, not destroyed: the last bytes of the host may not have been delivered yet.
     if (!isOpened) near.end();
     const { bytesWritten: bytesSent, bytesRead: bytesReceived } = far;
     logged.close({ bytesSent, bytesReceived, credentials: used, reason: problem });
@@ -88,23 +88,23 @@ function watch(near: Socket, far: Socket, { logged, used, isOpened }: Watched): 
   };
 }
 
-/** Why the first bytes of a client may not reach the host. */
+/** Why the first bytes of a client are not forwarded to the host; undefined if they are. */
 function findProblem(start: ClientStart, { host }: Target, isNamedPort: boolean): RefusalReason | undefined {
   if (start.type === 'ended') return undefined;
   if (start.type !== 'hello') return isNamedPort ? undefined : 'not_tls';
-  // With an address TLS names no server. That the address is allowed has been checked.
+  // TLS to an address has no server name. The policy has already allowed the address.
   if (start.serverName === undefined) return isIP(host) !== 0 ? undefined : 'server_name_differs';
   if (start.serverName.toLowerCase().replace(/\.$/, '') !== host) return 'server_name_differs';
-  // The server may answer for the name that cannot be read instead.
+  // The server may respond for the encrypted name, which cannot be checked.
   return start.hasEncryptedHello ? 'server_name_encrypted' : undefined;
 }
 
-/** Whether no part of a name is empty: some resolvers would leave such a part out. */
+/** Whether a host is an address, or a name without empty labels, which some resolvers would skip. */
 export function isName(host: string): boolean {
   return isIP(host) !== 0 || host.split('.').every((label) => label !== '');
 }
 
-/** `host:port` and nothing else. The host as a URL has it, without a dot at its end. */
+/** Parses `host:port`; undefined for any other text. The host is normalised as in a URL, without a trailing dot. */
 export function toTarget(text: string): Target | undefined {
   const [, port] = /^(?:\[[0-9a-f:.]+\]|[^\s:/?#@[\]\\%]+):(\d{1,5})$/i.exec(text) ?? [];
   if (port === undefined || Number(port) === 0 || !URL.canParse(`http://${text}`)) return undefined;

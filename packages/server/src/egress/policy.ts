@@ -3,7 +3,7 @@ import type { Networking } from '@fleetloom/protocol/managed-agents';
 import { type HostEntry, isHostOf, toHostEntry, withoutDot } from '../tools/network/host-entry.ts';
 import { publicRegistries } from './registries.ts';
 
-/** A host and a port that a client in a sandbox wants to be connected to. The host is as a URL has it, without brackets. */
+/** A host and port to which a client in a sandbox requests a connection. The host is normalised as in a URL, without brackets. */
 export interface Target {
   readonly host: string;
   readonly port: number;
@@ -28,19 +28,19 @@ export type RefusalReason =
 export type Verdict =
   | {
       readonly type: 'allowed';
-      /** An entry names the port, so that it may be one of another protocol than TLS. */
+      /** Whether an entry names the port. Such a port may be used for other protocols than TLS. */
       readonly isNamedPort: boolean;
     }
   | { readonly type: 'refused'; readonly reason: RefusalReason; readonly message: string };
 
-/** Where the programs of a session may connect to. */
+/** The targets that the programs of a session may connect to. */
 export interface EgressPolicy {
   check(target: Target): Verdict;
-  /** Whether all hosts that an entry of a credential stands for are allowed. */
+  /** Whether all hosts that match an entry in `allowed_hosts` of a credential are allowed. */
   covers(entry: string): boolean;
 }
 
-/** What the policy of a session is made from. */
+/** The inputs of the policy of a session. */
 export interface EgressPolicyOptions {
   readonly networking: Networking;
   /** The MCP servers of the session's agents. */
@@ -51,7 +51,7 @@ export interface EgressPolicyOptions {
   readonly ownHosts?: readonly string[] | undefined;
 }
 
-/** The policy of a session, of its environment as it was when the session was made. */
+/** Creates the policy of a session from its environment as it was when the session was created. */
 export function createEgressPolicy(options: EgressPolicyOptions): EgressPolicy {
   const { networking } = options;
   const entries = listEntries(options);
@@ -59,7 +59,7 @@ export function createEgressPolicy(options: EgressPolicyOptions): EgressPolicy {
   const setting = isOpen ? 'the environment has unrestricted networking' : describe(networking);
   return {
     check: ({ host, port }) => {
-      // An address is not below a domain, whatever its digits are.
+      // An address is not a sub-domain, even if its text matches a wildcard.
       const ofHost = entries.filter((entry) => isHostOf(entry, host) && !(entry.isBelow && isIP(host) !== 0));
       if (ofHost.some((entry) => entry.port === String(port))) return { type: 'allowed', isNamedPort: true };
       const isKnown = ofHost.some((entry) => entry.port === '') || (isOpen && isIP(host) === 0);
@@ -84,7 +84,7 @@ export function createEgressPolicy(options: EgressPolicyOptions): EgressPolicy {
   };
 }
 
-/** The policy of a session that has no network, for those whose programs have a proxy all the same. */
+/** The policy of a session without network access whose programs have a proxy nevertheless. */
 export const closedPolicy: EgressPolicy = {
   check: ({ host, port }) => ({
     type: 'refused',
@@ -94,7 +94,7 @@ export const closedPolicy: EgressPolicy = {
   covers: () => false,
 };
 
-/** What an entry means that names no port. */
+/** The ports of an entry that names no port. */
 const USUAL_PORTS = new Set([80, 443]);
 
 function listEntries({
@@ -113,7 +113,7 @@ function listEntries({
   ];
 }
 
-/** The host of a server, and its port only. */
+/** An entry for the host and the port of an MCP server. */
 function toServerEntry(text: string): HostEntry[] {
   if (!URL.canParse(text)) return [];
   const { hostname, port, protocol } = new URL(text);

@@ -10,19 +10,19 @@ import type { Target } from './policy.ts';
 import { sendRefusal, writeRefusal } from './send-refusal.ts';
 import { openTunnel } from './open-tunnel.ts';
 
-/** What the proxy of one session needs. */
+/** The dependencies of the proxy of one session. */
 export interface EgressProxyOptions extends OpenTargetOptions {
   readonly log: ConnectionLog;
-  /** Left out: no TLS is opened. */
+  /** If absent, no TLS is decrypted. */
   readonly interception?: Interception | undefined;
   readonly onProblem: (problem: unknown) => void;
 }
 
 /** The proxy of one session, as the listeners of an HTTP server. None of them throws. */
 export interface EgressProxy {
-  /** A request to a URL: `GET http://host/path`. */
+  /** Handles a request to an absolute URL: `GET http://host/path`. */
   handle(request: IncomingMessage, response: ServerResponse): void;
-  /** `CONNECT host:port`. */
+  /** Handles `CONNECT host:port`. */
   connect(request: Pick<IncomingMessage, 'url'>, near: Socket, head: Buffer): void;
   /** Ends all connections. */
   close(): void;
@@ -30,9 +30,9 @@ export interface EgressProxy {
 
 /** Creates the proxy of one session. */
 export function createEgressProxy(options: EgressProxyOptions): EgressProxy {
-  /** Clients, each with what ends the work for it. */
+  /** The connections of clients, each with the controller that aborts the work for it. */
   const open = new Map<Socket, AbortController>();
-  /** Tunnels, and requests that are being answered: a client may send many on one connection. */
+  /** The number of tunnels and of requests in progress: a client may send many requests on one connection. */
   let underWay = 0;
   let isClosed = false;
   return {
@@ -55,7 +55,7 @@ export function createEgressProxy(options: EgressProxyOptions): EgressProxy {
     },
   };
 
-  /** Refusals of `work` are answered and logged. Gives back what is called when it is over. */
+  /** Runs `work`; its refusals are logged and sent to the client. Returns the function to call when the work has ended. */
   function start({ near, url, protocol, refuse }: Asked, work: (signal: AbortSignal) => Promise<void>): () => void {
     const { signal } = watch(near);
     const full = `${egressLimits.connectionsMax} connections of this session are open: close some of them`;
@@ -75,7 +75,7 @@ export function createEgressProxy(options: EgressProxyOptions): EgressProxy {
       isOver = true;
       signal.removeEventListener('abort', release);
     };
-    // A response that waits for earlier ones of its connection has no event when the connection closes.
+    // A response that waits for earlier responses on its connection emits no event when the connection closes.
     signal.addEventListener('abort', release, { once: true });
     return release;
   }
@@ -84,7 +84,7 @@ export function createEgressProxy(options: EgressProxyOptions): EgressProxy {
     const known = open.get(near);
     if (known !== undefined) return known;
     const stop = new AbortController();
-    // As many as there are requests under way, which are bounded.
+    // One listener for each request in progress, whose number is bounded.
     setMaxListeners(0, stop.signal);
     open.set(near, stop);
     const patience = setTimeout(() => near.destroy(), egressLimits.connectionMs).unref();
@@ -104,7 +104,7 @@ interface Asked {
   readonly refuse: (refusal: Refusal) => void;
 }
 
-/** What the log has of a request that may be anything. */
+/** The target to log for a refused request, whose URL may be any text. */
 function toShown(url: string): Target {
   const text = /^[a-z]+:\/\//i.test(url) ? url : `http://${url}`;
   const parsed = URL.canParse(text) ? new URL(text) : undefined;

@@ -2,19 +2,19 @@ import type { Socket } from 'node:net';
 import { type FirstBytes, HELLO_BYTES_MAX, readClientHello } from './client-hello.ts';
 import { egressLimits } from './limits.ts';
 
-/** `ended`: one of the sides has gone. `late`: nothing came in time. `server_first`: the host has sent something before the client. */
+/** The first bytes of a client. `ended`: a side has closed. `late`: the client sent nothing in time. `server_first`: the host sent bytes first. */
 export type ClientStart =
   | Extract<FirstBytes, { type: 'hello' }>
   | { readonly type: 'other' | 'ended' | 'late' | 'server_first' };
 
 /**
- * Reads how a client begins and puts it back, so that the next reader finds everything. With `far` other protocols are
+ * Reads the first bytes of a client and puts them back, so that the next reader receives all bytes. With `far` other protocols are
  * expected too: in some of them the host speaks first, and there is no time limit.
  */
 export async function readClientStart(near: Socket, head: Buffer, far?: Socket): Promise<ClientStart> {
   const chunks: Buffer[] = [];
   let size = 0;
-  /** What is read is looked at again only when it may be enough: a client may send its bytes one by one. */
+  /** The number of bytes from which parsing is tried again: a client may send its bytes one by one. */
   let wanted = 0;
   return await new Promise((resolve) => {
     const finish = (start: ClientStart) => {

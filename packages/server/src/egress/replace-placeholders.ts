@@ -1,15 +1,15 @@
 import { egressLimits } from './limits.ts';
 import { Refusal } from './open-target.ts';
 
-/** A placeholder, and what stands for it in this request. */
+/** A placeholder, and the secret that replaces it in this request. */
 export interface Replacement {
   readonly placeholder: string;
   readonly secret: string;
-  /** The credential, to count its use. */
+  /** The id of the credential, to count its use. */
   readonly id: string;
 }
 
-/** A changed text or body, and the credentials that were put into it. */
+/** Headers or a body after the replacement, and the ids of the credentials that were inserted. */
 export interface Replaced<Content> {
   readonly content: Content;
   readonly used: readonly string[];
@@ -24,7 +24,7 @@ export function replaceInHeaders(raw: readonly string[], replacements: readonly 
   const content = raw.map((text, at) => {
     const isValue = at % 2 === 1;
     if (!isValue || KEPT.has(raw[at - 1]!.toLowerCase())) return text;
-    // Node takes header values for Latin-1, and secrets may be any text.
+    // Node encodes header values as Latin-1, and a secret may be any text.
     return replaceIn(replaceInBasic(text, replacements, used), replacements, used, toLatin1);
   });
   return { content, used: [...used.ids] };
@@ -35,24 +35,24 @@ export function hasPlaceholder(value: string, placeholder: string): boolean {
   return value.includes(placeholder) || readBasic(value)?.decoded.includes(placeholder) === true;
 }
 
-/** They decide where a request goes and where it ends. */
+/** Headers without replacements, because they determine the destination and the end of a request. */
 const KEPT = new Set(['host', 'content-length', 'transfer-encoding', 'connection', 'expect', 'upgrade']);
 
-/** Replaces placeholders in a body, written as its content type writes text. Throws a {@link Refusal} if it becomes too large. */
+/** Replaces placeholders in a body by secrets, escaped as its content type requires. Throws a {@link Refusal} if the body becomes too large. */
 export function replaceInBody(
   body: Buffer,
   contentType: string,
   replacements: readonly Replacement[],
 ): Replaced<Buffer> {
   const used = createUse(egressLimits.bodyGrowthBytesMax);
-  // Byte for byte: the rest of the body may be anything.
+  // One character for each byte, so that any bytes in the rest of the body stay unchanged.
   const text = replaceIn(body.toString('latin1'), replacements, used, toWriter(contentType));
   return used.ids.size === 0
     ? { content: body, used: [] }
     : { content: Buffer.from(text, 'latin1'), used: [...used.ids] };
 }
 
-/** The credentials that were put into a request, and how many bytes they may still add to it. */
+/** The credentials that were inserted into a request, and the number of bytes that they may still add. */
 interface Use {
   readonly ids: Set<string>;
   bytesLeft: number;
@@ -71,7 +71,7 @@ function toWriter(contentType: string): Writer {
   return toLatin1;
 }
 
-/** The bytes of a text as the characters that have their numbers. */
+/** The UTF-8 bytes of a text, one character for each byte. */
 function toLatin1(text: string): string {
   return Buffer.from(text).toString('latin1');
 }
@@ -82,7 +82,7 @@ function replaceIn(text: string, replacements: readonly Replacement[], use: Use,
     const parts = changed.split(placeholder);
     if (parts.length === 1) continue;
     const written = write(secret);
-    // Before it is made: many placeholders and a long secret could be more than there is memory.
+    // Checked before the text is built: many placeholders of a long secret could exhaust the memory.
     use.bytesLeft -= Math.max(0, (parts.length - 1) * (written.length - placeholder.length));
     if (use.bytesLeft < 0) {
       throw new Refusal('request_not_understood', 'the request has too many placeholders of a long secret', 413);
@@ -100,7 +100,7 @@ function replaceInBasic(value: string, replacements: readonly Replacement[], use
   return changed === basic.decoded ? value : `${basic.scheme}${Buffer.from(changed, 'latin1').toString('base64')}`;
 }
 
-/** `Basic` and the base64 of a user and a password, as `curl -u` and git send it. */
+/** Decodes a `Basic` credential: the base64 of a user and a password, as `curl -u` and git send it. */
 function readBasic(value: string): { readonly scheme: string; readonly decoded: string } | undefined {
   const [, scheme, encoded] = /^(basic +)([a-z0-9+/]+={0,2})$/i.exec(value) ?? [];
   if (scheme === undefined || encoded === undefined) return undefined;

@@ -2,21 +2,21 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Duplex } from 'node:stream';
 import type { Refusal } from './open-target.ts';
 
-/** It distinguishes a refusal of the proxy from a response of the host. */
+/** The headers of a refusal. The first one distinguishes it from a response of the host. */
 const HEADERS = { 'x-fleetloom-egress': 'denied', 'content-type': 'text/plain; charset=utf-8', connection: 'close' };
 
-/** Answers a request that is refused. What was not read of it is dropped. */
+/** Sends the response to a refused request, and drops the unread part of the request. */
 export function sendRefusal(request: IncomingMessage, response: ServerResponse, { status, message }: Refusal): void {
   if (response.headersSent) return void response.destroy();
   const body = `${message}\n`;
-  // With the words for it: a response keeps those that a host has sent, also when they could not be sent on.
+  // Sets the reason phrase: otherwise the phrase of a host's response that could not be forwarded would stay.
   response
     .writeHead(status, STATUS_CODES[status] ?? 'Refused', { ...HEADERS, 'content-length': Buffer.byteLength(body) })
     .end(body);
   request.resume();
 }
 
-/** The same where there is nothing but the connection: the refusal of a tunnel. Of that clients show the status line at most. */
+/** Sends the refusal of a tunnel, for which there is only the connection. Clients show at most its status line. */
 export function writeRefusal(near: Duplex, { status, message }: Refusal): void {
   if (!near.writable) return;
   const body = `${message}\n`;
@@ -25,10 +25,10 @@ export function writeRefusal(near: Duplex, { status, message }: Refusal): void {
   near.end(`HTTP/1.1 ${status} ${toReasonPhrase(message)}\r\n${lines}\r\n${body}`);
 }
 
-/** A message as it may be in a status line: names of hosts come from the client. */
+/** A message as a reason phrase, limited to printable ASCII: host names in it come from the client. */
 function toReasonPhrase(message: string): string {
   return message.replaceAll(/[^ -~]/g, '?').slice(0, REASON_CHARS);
 }
 
-/** Longer status lines are more than some clients read. */
+/** Characters of a reason phrase: some clients do not read longer status lines. */
 const REASON_CHARS = 500;

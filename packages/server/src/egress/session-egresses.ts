@@ -9,27 +9,27 @@ import type { SandboxEgress } from '../tools/sandbox/egress.ts';
 import { egressLimits } from './limits.ts';
 import type { EgressProxy } from './proxy.ts';
 
-/** The proxy of one session, and what its programs have to trust and to know. */
+/** The proxy of one session, with the certificates and environment variables for its programs. */
 export interface OpenedProxy {
   readonly proxy: EgressProxy;
   /** The workspace of the session. */
   readonly owner: string;
-  /** Certificates of authorities that programs trust, in the place of those of the system; undefined: as they are. */
+  /** The authorities that programs trust, as PEM, instead of the authorities of the system; undefined: no change. */
   readonly trusted?: string | undefined;
-  /** Variables of programs beside those of the proxy. */
+  /** Environment variables of programs in addition to the variables of the proxy. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** The sockets by which programs in sandboxes reach the egress proxy: one for each session, bound into its sandboxes only. */
+/** The sockets through which programs in sandboxes reach the egress proxy: one for each session, mounted into its sandboxes only. */
 export interface SessionEgresses {
-  /** Opens the socket of the session if it is not open yet, and returns what its sandbox needs. */
+  /** Opens the socket of the session if it is not open yet, and returns the settings for its sandbox. */
   open(sessionId: string, openProxy: () => Promise<OpenedProxy>): Promise<SandboxEgress>;
   /** Ends the connections of the session. */
   close(sessionId: string): Promise<void>;
   closeAll(): Promise<void>;
 }
 
-/** Creates the sockets in a private directory. All sessions together have `connectionsMax` connections, those of one owner half of them. */
+/** Creates the sockets in a private directory. All sessions may have `connectionsMax` connections, the sessions of one owner half of that. */
 export function createSessionEgresses(
   directory: SocketDirectory,
   connectionsMax: number = shareOfDescriptors(1 / 8, { min: 64, max: egressLimits.allConnectionsMax }),
@@ -39,11 +39,11 @@ export function createSessionEgresses(
   let connections = 0;
   const ofOwners = new Map<string, number>();
   const ofOwnerMax = Math.ceil(connectionsMax / 2);
-  // More of a session than are served, so that clients of those get the reason, and never so many that others have none.
+  // A session may open more connections than are served, so that further clients receive a refusal, but at most a quarter of all.
   const ofSessionMax = Math.min(egressLimits.connectionsMax * 2, Math.ceil(connectionsMax / 4));
   const limitConnections = (server: Server, owner: string) => {
     server.maxConnections = ofSessionMax;
-    // Before the listener of the server itself, which would read a request.
+    // Runs before the listener of the server itself, which would read a request.
     server.prependListener('connection', (socket) => {
       const own = ofOwners.get(owner) ?? 0;
       if (connections >= connectionsMax || own >= ofOwnerMax) return void socket.destroy();
@@ -60,7 +60,7 @@ export function createSessionEgresses(
   const close = async (sessionId: string) => {
     const opening = open.get(sessionId);
     open.delete(sessionId);
-    // One that could not be opened has nothing to close.
+    // A socket that could not be opened need not be closed.
     await opening?.then(stop, () => undefined);
   };
   return {
@@ -84,7 +84,7 @@ export function createSessionEgresses(
   };
 }
 
-/** Inside of a sandbox. */
+/** Paths and the port inside of a sandbox. */
 const SOCKET = '/fleetloom/egress.sock';
 const TRUSTED = '/fleetloom/egress-ca.pem';
 const PORT = 3128;
@@ -111,7 +111,7 @@ async function listen(
   );
   server.timeout = egressLimits.idleMs;
   limitConnections(server, owner);
-  // Without a listener Node would answer these as if they were usual requests.
+  // Without this listener Node would not pass CONNECT requests to the proxy.
   server.on('connect', (request, near, head) => proxy.connect(request, near as Socket, head));
   server.on('error', () => undefined);
   await new Promise<void>((resolve, reject) => {
@@ -156,16 +156,16 @@ const proxyVariables: Readonly<Record<string, string>> = {
   ...inBothCases('HTTPS_PROXY', PROXY),
   ...inBothCases('ALL_PROXY', PROXY),
   ...inBothCases('NO_PROXY', DIRECT),
-  // For the fetch of Node, which looks at these variables only with this one (since 22.21).
+  // Node's `fetch` uses these variables only if this one is set (since 22.21).
   NODE_USE_ENV_PROXY: '1',
 };
 
-/** Files with the authorities of the system: for programs that read no variable, such as wget of Debian. Not where it is a link. */
+/** System files with authorities to replace, for programs that read no variable, such as Debian's wget. Links are skipped. */
 function systemBundles(): string[] {
   return ['/etc/ssl/certs/ca-certificates.crt'].filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isFile());
 }
 
-/** Each of them is read by some programs: OpenSSL and Python, curl, requests, Node, git, pip, cargo, npm. */
+/** The variables for OpenSSL and Python, curl, requests, Node, git, pip, cargo and npm. */
 const trustVariables: Readonly<Record<string, string>> = Object.fromEntries(
   [
     'SSL_CERT_FILE',
@@ -175,7 +175,7 @@ const trustVariables: Readonly<Record<string, string>> = Object.fromEntries(
     'GIT_SSL_CAINFO',
     'PIP_CERT',
     'CARGO_HTTP_CAINFO',
-    // npm: counts more than a cafile of a configuration, which would count more than NODE_EXTRA_CA_CERTS.
+    // npm: overrides `cafile` of a configuration, which would override NODE_EXTRA_CA_CERTS.
     'NPM_CONFIG_CAFILE',
   ].map((name) => [name, TRUSTED]),
 );

@@ -7,7 +7,7 @@ interface Sent {
   readonly content?: readonly { readonly type: string; readonly source?: unknown }[];
 }
 
-/** Refuses events that refer to files which are not there, or which no model could be shown. */
+/** Rejects events that refer to files that do not exist or that cannot be shown to a model. */
 export async function checkShownFiles(
   files: Pick<FileStore, 'find'>,
   workspaceId: string,

@@ -11,9 +11,9 @@ import { filesOf, type Mounts } from './session-resources.ts';
 
 /** Mounts for workspaces on other nodes: recorded first, and applied before the workspace is used. */
 export interface DeferredMounts extends Mounts {
-  /** Brings a workspace on this disk up to date. Called before a tool uses it. */
+  /** Mounts and removes files in a workspace on this disk as recorded. Called before a tool uses the workspace. */
   bring(sessionId: string, workspace: string): Promise<void>;
-  /** The workspace is gone. */
+  /** Forgets which files a workspace has, after the workspace was removed. */
   drop(sessionId: string): Promise<void>;
 }
 
@@ -26,8 +26,8 @@ export interface DeferredMountsOptions {
 }
 
 /**
- * Mounts where the workspace is on the disk of one of several nodes, maybe not of this one, maybe of none yet. The copy
- * goes to the store at once, so that the file may be deleted afterwards, and to the workspace when that is used next.
+ * Mounts for several nodes: the workspace is on the disk of one node, possibly not this one, or does not exist yet. The copy of a file
+ * is written to the store at once, so that the file may be deleted afterwards, and to the workspace when the workspace is used next.
  */
 export function createDeferredMounts({
   store,
@@ -85,10 +85,10 @@ export function createDeferredMounts({
   }
 }
 
-/** Removes copies that a crash has left: put into the store, and never mounted. */
+/** Removes copies that were written to the store and, because of a crash, never mounted. */
 export function createMountSweep({ blobs }: Pick<Store, 'blobs'>, resourceStore: ResourceStore) {
   return async ({ data }: DocumentRecord): Promise<void> => {
-    // Only `begin` writes it.
+    // Only `begin` writes this data.
     const { session_id: sessionId, resource_ids: ids } = data as { session_id: string; resource_ids: string[] };
     const mounted = new Set((await resourceStore.read(sessionId)).map(({ id }) => id));
     for (const id of ids) if (!mounted.has(id)) await blobs.delete(blobOf({ id }));

@@ -1,8 +1,8 @@
 import type { Store } from '../store/store.ts';
 
 /**
- * Runs what makes a session, for which something was prepared. If it fails, what was prepared is removed, unless the session
- * is there all the same: an error of the store can come after the write.
+ * Runs the creation of a session for which files or records were prepared. If it fails, these are removed, unless the session exists
+ * nevertheless: an error of the store can occur after the write.
  */
 export async function discardFailedSession<Result>(
   { store, sessionId, discard }: DiscardFailedSession,

@@ -1,12 +1,12 @@
 /**
- * The ids of the uploads of each workspace, sorted. A page costs as much as it returns, and a count nothing, whatever other
+ * The sorted ids of the uploads of each workspace. The cost of a page depends only on its length, and a count is free, whatever other
  * workspaces have. Ids begin with the time of the upload, so new ones are added at the end.
  */
 export class FileIndex {
   readonly #workspaces = new Map<string, string[]>();
-  /** When files expire, of those that do. */
+  /** Expiry times, by the ids of files that expire. */
   readonly #expiries = new Map<string, number>();
-  /** When the next file of a workspace expires, or earlier. */
+  /** A time at or before the next expiry in each workspace. */
   readonly #nextExpiries = new Map<string, number>();
 
   add(workspaceId: string, id: string, expiresAt: number | null): void {
@@ -44,7 +44,7 @@ export class FileIndex {
       : ids.slice(Math.max(first, end - limit), end).toReversed();
   }
 
-  /** Removes the expired files of a workspace from the index and returns their ids. It looks at them only if one has expired. */
+  /** Removes the expired files of a workspace from the index and returns their ids. Scans the files only if one may have expired. */
   takeExpired(workspaceId: string, now: number): readonly string[] {
     if ((this.#nextExpiries.get(workspaceId) ?? Number.POSITIVE_INFINITY) > now) return NONE;
     this.#nextExpiries.delete(workspaceId);
@@ -69,7 +69,7 @@ export class FileIndex {
 
 const NONE: readonly string[] = [];
 
-/** Which ids of a workspace are found. Neither bound is included. */
+/** The range of ids to find. Neither bound is included. */
 export interface IndexRange {
   readonly limit: number;
   readonly above?: string | undefined;
@@ -77,10 +77,10 @@ export interface IndexRange {
   readonly isAscending?: boolean;
 }
 
-/** Where an id is, or would be inserted; behind it if `isBehind`. */
+/** The index at which an id is, or would be inserted; with `isBehind` the index after it. */
 function findPlace(ids: readonly string[], id: string, isBehind = false): number {
   let [low, high] = [0, ids.length];
-  // The last one is the most frequent case.
+  // New ids are added at the end, which is the most frequent case.
   if (high > 0 && ids[high - 1]! < id) return high;
   while (low < high) {
     const middle = (low + high) >> 1;

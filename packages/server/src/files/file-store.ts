@@ -23,36 +23,36 @@ import {
 import { mapAtOnce } from '../base/map-at-once.ts';
 import { isOutOfResources } from '../base/resource-error.ts';
 
-/** Files that were uploaded, each in a directory of its own. */
+/** The uploaded files of all workspaces. */
 export interface FileStore {
-  /** Writes the content as it arrives. It becomes a file of the workspace only when it is kept. */
+  /** Writes content as it arrives. The content becomes a file of the workspace only when `keep` is called. */
   receive(workspaceId: string, content: AsyncIterable<Uint8Array>): Promise<Received>;
   /** Finds a file that has not expired. */
   find(workspaceId: string, id: string): Promise<FileMetadata | undefined>;
-  /** The newest first. */
+  /** A page of files, newest first. */
   list(workspaceId: string, range: FileRange): Promise<FoundFiles>;
-  /** Whether it was there. */
+  /** Deletes a file. False if it does not exist. */
   delete(workspaceId: string, id: string): Promise<boolean>;
-  /** Its bytes. They never change. */
+  /** The content of a file, which never changes. */
   content(id: string): Readable;
-  /** Reads a file of any workspace. Only for ids that were checked when they were sent. */
+  /** Reads a file of any workspace. Only for ids that were checked against the workspace when they were received. */
   read(id: string): Promise<{ readonly metadata: FileMetadata; readonly content: Buffer } | undefined>;
 }
 
-/** Some files of a list. */
+/** A page of files. */
 export interface FoundFiles {
   readonly files: readonly FileMetadata[];
-  /** Whether there are more in this range. */
+  /** Whether the range has more files. */
   readonly hasMore: boolean;
 }
 
-/** The bytes of an upload: kept as a file, or dropped. */
+/** The content of an upload, to be kept as a file or dropped. */
 export interface Received {
   keep(file: NewFile): Promise<FileMetadata>;
   drop(): Promise<void>;
 }
 
-/** Where files are stored, and how many. */
+/** The directory and the limits of a file store. */
 export interface FileStoreOptions {
   readonly directory: string;
   readonly clock: Clock;
@@ -60,12 +60,12 @@ export interface FileStoreOptions {
   /** The largest number of files of one workspace. */
   readonly filesMax?: number;
   readonly bytesMax?: number;
-  /** Receives damaged files. By default a warning of the process. */
+  /** Called for damaged files. By default emits a process warning. */
   readonly onProblem?: ((problem: Error) => void) | undefined;
 }
 
 /**
- * Files on the disk. What is there is whole: each is written under another name first, and a crash leaves a draft that
+ * Opens a file store on the disk. Files are always complete: each is written under another name first, and a crash leaves a draft that
  * is never read.
  *
  * @example
@@ -75,20 +75,20 @@ export async function openFileStore(options: FileStoreOptions): Promise<FileStor
   const { directory, clock, ids, filesMax = fileLimits.uploadsMax, bytesMax = fileLimits.uploadBytesMax } = options;
   const { onProblem = (problem) => process.emitWarning(problem) } = options;
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  // Drafts that a crash has left. Only this process writes here.
+  // Removes drafts that a crash has left. Only this process writes here.
   for await (const { name } of await opendir(directory, READ)) {
     if (name.endsWith(DRAFT)) await rm(join(directory, name), REMOVE);
   }
-  /** Files that were read last: a stored file never changes. */
+  /** A cache of the last used files: a stored file never changes. */
   const known = new Map<string, StoredFile>();
   const index = new FileIndex();
-  /** Uploads under way of each workspace, which count as files. */
+  /** The number of uploads in progress of each workspace, which count as files. */
   const pending = new Map<string, number>();
-  /** Files removed while the index is loaded, which may have been read before. */
+  /** Files that were removed while the index is loading. The loading may have read them before. */
   const removed = new Set<string>();
   let indexing: Promise<void> | undefined;
   let isIndexed = false;
-  // A start does not wait for it. A failure is reported to the first call that needs it, which tries again.
+  // The start does not wait for the index. After a failure the next call that needs the index tries again.
   loadIndex().catch(() => {});
 
   return {
@@ -137,7 +137,7 @@ export async function openFileStore(options: FileStoreOptions): Promise<FileStor
       return true;
     },
 
-    // The stream may fail before it is read; without a listener that ends the process.
+    // The stream may fail before it is read; without a listener such an error would end the process.
     content: (id) => createReadStream(pathOf(id)).on('error', () => {}),
 
     read: async (id) => {
@@ -147,7 +147,7 @@ export async function openFileStore(options: FileStoreOptions): Promise<FileStor
   };
 
   /**
-   * Counts an upload under way. Throws where the workspace has as many files as it may have. It does not wait for the index:
+   * Counts an upload in progress. Throws if the workspace has reached its limit of files. Does not wait for the index:
    * until that is loaded, files from before the start are not all counted.
    */
   function reserve(workspaceId: string): () => void {
@@ -183,7 +183,7 @@ export async function openFileStore(options: FileStoreOptions): Promise<FileStor
     if (known.size > fileLimits.knownUploadsMax) known.delete(oldest!);
   }
 
-  /** Reads once which files there are. */
+  /** Loads the index once. */
   async function loadIndex(): Promise<void> {
     indexing ??= readIndex().catch((error: unknown) => {
       indexing = undefined;
@@ -211,7 +211,7 @@ export async function openFileStore(options: FileStoreOptions): Promise<FileStor
     removed.clear();
   }
 
-  /** Expired files leave lists and counts at once, and are removed from the disk one after the other. */
+  /** Removes expired files from lists and counts at once, and from the disk one after the other. */
   function removeExpired(workspaceId: string): void {
     const expired = index.takeExpired(workspaceId, clock.now());
     if (expired.length === 0) return;
@@ -237,7 +237,7 @@ export async function openFileStore(options: FileStoreOptions): Promise<FileStor
     return stored;
   }
 
-  /** A damaged file must not hide the rest of the list. */
+  /** Reads a file. A damaged file is reported and skipped, so that the rest of the list stays readable. */
   async function readOrReport(id: string, read = readStored): Promise<StoredFile | undefined> {
     try {
       return await read(id);
@@ -272,13 +272,13 @@ export async function openFileStore(options: FileStoreOptions): Promise<FileStor
 
 interface Draft {
   readonly id: string;
-  /** Its directory. */
+  /** The directory of the draft. */
   readonly draft: string;
   readonly bytes: number;
 }
 
 const ID = /^file_\w+$/;
-/** Files that are read for the index before they are added to it. */
+/** Files that are read per batch while the index is loaded. */
 const INDEX_BATCH = 500;
 const DRAFT = '.draft';
 const READ = { bufferSize: 1_000 } as const;

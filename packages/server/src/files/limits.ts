@@ -1,25 +1,25 @@
 /** Numbers that bound files: uploads, resources, outputs. Each has a test at its edge. */
 export const fileLimits = {
-  /** One file that is uploaded. */
+  /** Bytes of one uploaded file. */
   uploadBytesMax: 500 * 1024 * 1024,
   /** Uploaded files of one workspace. */
   uploadsMax: 100_000,
-  /** Uploaded files whose metadata is held in memory. */
+  /** Uploaded files whose metadata is cached in memory. */
   knownUploadsMax: 10_000,
-  /** A file that a model is shown. As base64 it is a third more, and a request has 32 MiB. */
+  /** Bytes of a file that is shown to a model. As base64 it is a third larger, and a request may have 32 MiB. */
   shownFileBytesMax: 20 * 1024 * 1024,
-  /** All files that one model request shows, as a request has room for them. */
+  /** Bytes of all files in one model request, which has the same limit. */
   shownFilesBytesMax: 24 * 1024 * 1024,
-  /** How often a file is read for a program while the machine has no descriptors left, and how long to wait between. */
+  /** How often a file is read for a program while the machine is out of descriptors, and how long to wait between attempts. */
   shownFileAttemptsMax: 10,
   shownFileRetryMs: 200,
-  /** Files that one session has mounted. */
+  /** Mounted files of one session. */
   sessionResourcesMax: 100,
   mountPathCharsMax: 1_024,
-  /** One name in a path, as file systems have it. */
+  /** Bytes of one name in a path, which is the limit of common file systems. */
   pathNameBytesMax: 255,
-  /** Lists of outputs that wait for another one of the same workspace, each of another session. */
+  /** Output lists of one workspace that wait for an earlier one, each of another session. */
   outputScansWaitingMax: 100,
-  /** Paths of outputs that are found by their ids without a list. */
+  /** Bytes of the cached paths of outputs, which are found by id without listing. */
   outputPathsBytesMax: 16 * 1024 * 1024,
 } as const;

@@ -2,7 +2,7 @@ export const ANY_BYTES = 'application/octet-stream';
 
 /**
  * A media type as RFC 9110 defines it, type and subtype in lower case; an invalid one is `application/octet-stream`. Node
- * refuses to send a header with characters outside latin1, so an unchecked value breaks the download half-way.
+ * rejects headers with characters outside latin1, so an unchecked value would break the download half-way.
  */
 export function toMediaType(given: string | undefined): string {
   const [name = '', ...rest] = (given ?? '').split(';');
@@ -10,7 +10,7 @@ export function toMediaType(given: string | undefined): string {
   if (!ESSENCE.test(essence)) return ANY_BYTES;
   const parameters = rest.map((part) => part.trim()).filter((part) => part !== '');
   const whole = [essence, ...parameters].join('; ');
-  // Damaged parameters are dropped, the type is kept.
+  // Invalid parameters are dropped, the type is kept.
   return parameters.every((part) => PARAMETER.test(part)) && whole.length <= CHARS_MAX ? whole : essence;
 }
 

@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts';
 import { requestError } from '../base/request-error.ts';
 import { type SessionOutputs, sessionOfId } from './session-outputs.ts';
 
-/** How outputs are found on this node and on others. */
+/** The access to outputs on this node and on other nodes. */
 export interface NodeOutputsOptions {
   readonly store: Pick<Store, 'sessions' | 'blobs'>;
   /** The outputs of workspaces on this disk. */
@@ -24,7 +24,7 @@ export function createNodeOutputs({ store, local, findOther, ask }: NodeOutputsO
     list: async (workspaceId, sessionId) => {
       const other = await findMine(workspaceId, sessionId);
       if (other === undefined) return local.list(workspaceId, sessionId);
-      // The other side is the same program.
+      // The cast is safe because the other node runs the same program.
       const { files } = await question(other, { type: 'list', workspaceId, sessionId });
       return files as unknown as readonly FileMetadata[];
     },
@@ -49,7 +49,7 @@ export function createNodeOutputs({ store, local, findOther, ask }: NodeOutputsO
     },
   };
 
-  /** The node to ask. For sessions of other workspaces none is asked: this node can answer itself that they do not exist. */
+  /** The node to ask, if it is another one. For a session of another workspace no node is asked: this node reports that it does not exist. */
   async function findMine(workspaceId: string, sessionId: string | undefined): Promise<string | undefined> {
     if (sessionId === undefined) return undefined;
     const session = await store.sessions.get(workspaceId, sessionId);
@@ -73,10 +73,10 @@ export function createNodeOutputs({ store, local, findOther, ask }: NodeOutputsO
   }
 }
 
-/** The other side: what a node says of its own disk. */
+/** Answers requests of `createNodeOutputs` on other nodes from the disk of this node. */
 export function answerOutputs(local: SessionOutputs, blobs: Store['blobs']) {
   return async (asked: JsonObject, questionId: string): Promise<JsonObject> => {
-    // Only `createNodeOutputs` asks.
+    // Only `createNodeOutputs` sends these requests.
     const { type, workspaceId, sessionId = '', id = '' } = asked as Record<string, string>;
     if (type === 'list')
       return { files: ((await local.list(workspaceId!, sessionId)) ?? []) as unknown as JsonObject[] };

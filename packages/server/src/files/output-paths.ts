@@ -1,8 +1,8 @@
 import { fileLimits } from './limits.ts';
 
 /**
- * The paths of outputs by their ids. The path of an id never changes, so an entry is never wrong, also when the file is gone.
- * The entries that were used longest ago are dropped first.
+ * A cache of the paths of outputs, by id. The path of an id never changes, so an entry stays correct even after its file is deleted.
+ * The least recently used entries are dropped first.
  */
 export class OutputPaths {
   readonly #paths = new Map<string, string>();
@@ -31,7 +31,7 @@ export class OutputPaths {
   }
 }
 
-/** Two bytes for a character, and what an entry takes besides. */
+/** The approximate memory of an entry: two bytes per character, and a fixed overhead. */
 function sizeOf(id: string, path: string): number {
   return 2 * (id.length + path.length) + 100;
 }

@@ -7,7 +7,7 @@ import type { DocumentRecord } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 import { isStoreError } from '../store/store-errors.ts';
 
-/** Which files sessions have mounted, and what their workspaces are made from. */
+/** The mounted files of sessions, and the sources of their workspaces. */
 export interface ResourceStore {
   read(sessionId: string): Promise<readonly MountedResource[]>;
   /** The resources of many sessions at once. Sessions without resources may be absent. */
@@ -20,7 +20,7 @@ export interface ResourceStore {
   remove(sessionId: string): Promise<void>;
 }
 
-/** One file for each session. A change holds its lock. */
+/** Creates a resource store with one file for each session. A change holds the lock of the session. */
 export function createResourceDirectory(directory: string): ResourceStore {
   const fileOf = (sessionId: string) => join(directory, `${sessionId}.json`);
   const read = async (sessionId: string) => {
@@ -55,7 +55,7 @@ export function createResourceDirectory(directory: string): ResourceStore {
   };
 }
 
-/** A document for each session, in the store that all nodes share. */
+/** Creates a resource store with a document for each session, in the store that all nodes share. */
 export function createResourceDocuments({ documents }: Pick<Store, 'documents'>): ResourceStore {
   return {
     read: async (sessionId) => resourcesOf(await documents.get(SESSION_RESOURCES, sessionId)),
@@ -79,7 +79,7 @@ export function createResourceDocuments({ documents }: Pick<Store, 'documents'>)
   };
 }
 
-/** Only `change` writes it. */
+/** The resources in a document. The cast is safe because only `change` writes these documents. */
 function resourcesOf(record: DocumentRecord | undefined): MountedResource[] {
   return (record?.data['resources'] ?? []) as unknown as MountedResource[];
 }

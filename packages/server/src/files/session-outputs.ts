@@ -17,27 +17,27 @@ import { OutputScans } from './output-scans.ts';
 
 /** The files that agents wrote to `/mnt/session/outputs`. */
 export interface SessionOutputs {
-  /** Undefined if there is no such session. */
+  /** The outputs of a session; undefined if the session does not exist. */
   list(workspaceId: string, sessionId: string): Promise<readonly FileMetadata[] | undefined>;
   find(workspaceId: string, id: string): Promise<FileMetadata | undefined>;
   open(
     workspaceId: string,
     id: string,
   ): Promise<{ readonly file: FileMetadata; readonly content: Readable } | undefined>;
-  /** Whether it was there. */
+  /** Deletes an output. False if it does not exist. */
   delete(workspaceId: string, id: string): Promise<boolean>;
 }
 
 export interface SessionOutputsOptions {
   readonly store: Pick<Store, 'sessions'>;
   readonly openWorkspace: (sessionId: string) => Promise<string>;
-  /** Only tests count them. */
+  /** Replaced by tests that count listings. */
   readonly listFiles?: typeof listOutputs;
 }
 
 /**
- * Nothing is stored beside the files themselves: an id names the session and, as a digest, the path. It stays the same when an
- * agent writes the file again. Which path an id stands for is remembered, so that reading one output does not list all of them.
+ * Creates the service. It stores nothing besides the files: an id consists of the session and a digest of the path. It stays the same when an
+ * agent writes the file again. The path of an id is cached, so that reading one output does not list all outputs.
  */
 export function createSessionOutputs(options: SessionOutputsOptions): SessionOutputs {
   const { store, openWorkspace, listFiles = listOutputs } = options;
@@ -55,7 +55,7 @@ export function createSessionOutputs(options: SessionOutputsOptions): SessionOut
     open: async (workspaceId, id) => {
       const found = await locate(workspaceId, id);
       const handle = found && (await openOutput(found.workspace, found.path));
-      // The stream may fail before it is read; without a listener that ends the process.
+      // The stream may fail before it is read; without a listener such an error would end the process.
       return handle && { file: found.file, content: handle.createReadStream().on('error', () => {}) };
     },
 
@@ -101,7 +101,7 @@ export function createSessionOutputs(options: SessionOutputsOptions): SessionOut
 
 const PREFIX = 'file_out_';
 
-/** Whether it is an id of something that a session has put out. */
+/** Whether an id is the id of an output file. */
 export function isOutputId(id: string): boolean {
   return id.startsWith(PREFIX);
 }
@@ -131,7 +131,7 @@ function toMetadata(sessionId: string, { path, bytes, changedAt }: OutputFile): 
   };
 }
 
-/** An agent can set any modification time. Outside of the years that RFC 3339 can write, it is the nearest one inside. */
+/** A time as text. An agent can set any modification time, so it is limited to the years that RFC 3339 can represent. */
 function toTimestamp(ms: number): string {
   return new Date(Math.min(Math.max(ms, FIRST_YEAR_MS), LAST_YEAR_MS)).toISOString();
 }

@@ -26,22 +26,22 @@ export interface SessionResources {
   list(sessionId: string): Promise<readonly MountedResource[]>;
   /** The resources of many sessions at once. Sessions without resources may be absent. */
   listAll(sessionIds: readonly string[]): Promise<ReadonlyMap<string, readonly MountedResource[]>>;
-  /** Adds what the workspace of a new session is made from. It stays for the lifetime of the session. */
+  /** Adds the source of the workspace of a new session. It stays for the lifetime of the session. */
   addSource<Source extends SourceResource>(
     sessionId: string,
     source: Omit<Source, 'id' | 'created_at' | 'updated_at'>,
   ): Promise<Source>;
-  /** Notes that the token of a repository was replaced. Undefined if the resource does not exist. */
+  /** Updates `updated_at`, after the token of a repository was replaced. Undefined if the resource does not exist. */
   touch(sessionId: string, id: string): Promise<MountedResource | undefined>;
-  /** Adds all of the resources or none. */
+  /** Adds files: all of them or none. */
   add(at: ResourcesAt, params: readonly FileResourceParams[]): Promise<readonly FileResource[]>;
-  /** Whether it was there. The copy goes too. */
+  /** Deletes a resource and its copy. False if it does not exist. */
   delete(sessionId: string, id: string): Promise<boolean>;
-  /** The session is gone. */
+  /** Removes the resources of a deleted session. */
   forget(sessionId: string): Promise<void>;
 }
 
-/** The session whose files are meant. */
+/** A session and its workspace. */
 export interface ResourcesAt {
   readonly workspaceId: string;
   readonly sessionId: string;
@@ -55,13 +55,13 @@ export interface SessionResourcesOptions {
   readonly ids: Ids;
 }
 
-/** Puts copies of files to where agents find them, and takes them away again. */
+/** Copies files into workspaces, and removes the copies. */
 export interface Mounts {
   /** Records which files are about to be mounted, so that a crash leaves no unknown file. Returns a function that removes the record. */
   begin?(sessionId: string, resources: readonly FileResource[]): Promise<() => Promise<void>>;
   put(sessionId: string, resource: FileResource, open: () => Readable): Promise<void>;
   remove(sessionId: string, resource: FileResource): Promise<void>;
-  /** The session is gone, and its workspace with it. */
+  /** Removes data about a resource whose session and workspace are deleted. */
   forget?(resource: FileResource): Promise<void>;
 }
 
@@ -80,7 +80,7 @@ export function createSessionResources(options: SessionResourcesOptions): Sessio
       source: Omit<Source, 'id' | 'created_at' | 'updated_at'>,
     ) => {
       const now = new Date(clock.now()).toISOString();
-      // What `Omit` leaves out is filled in here, which the compiler cannot see.
+      // The cast: the compiler cannot see that the omitted fields are added here.
       const added = { ...source, id: ids.next('sesrsc'), created_at: now, updated_at: now } as Source;
       await resourceStore.change(sessionId, async (before) => [...before, added]);
       return added;
@@ -120,7 +120,7 @@ export function createSessionResources(options: SessionResourcesOptions): Sessio
             return [...before, ...added];
           });
         } catch (error) {
-          // The error is what the caller has to know; what cannot be removed either is removed with the session.
+          // The caller receives the first error; copies that cannot be removed now are removed with the session.
           for (const resource of done) await mounts.remove(sessionId, resource).catch(() => undefined);
           throw error;
         }
@@ -185,7 +185,7 @@ function checkWritable(before: readonly MountedResource[], params: readonly File
   throw requestError('invalid_request', 'resources: nothing can be mounted in a read_only directory', { advice });
 }
 
-/** A file there would be a hook or a setting of the user's own git. File systems may ignore case. */
+/** Whether a path is in a git directory, where a file could be a hook or setting of the user's own git. File systems may ignore case. */
 function isGitPath(path: string): boolean {
   return path.toLowerCase().split('/').includes('.git');
 }
@@ -195,7 +195,7 @@ function attached({ type, id }: SourceResource) {
   return requestError('invalid_request', `${id} is a ${type}, which a session has for its lifetime`, { advice });
 }
 
-/** A clone is moved into its place as a whole, which has to be empty. */
+/** Throws for a path inside of a repository: a clone is moved to its path as a whole, and the path must be empty. */
 function checkOutside(path: string, before: readonly MountedResource[]): void {
   const isRepository = ({ type }: MountedResource) => type === 'github_repository' || type === 'git_repository';
   const around = before.find((resource) => isRepository(resource) && path.startsWith(`${resource.mount_path}/`));
@@ -208,7 +208,7 @@ function checkOutside(path: string, before: readonly MountedResource[]): void {
   );
 }
 
-/** Into workspaces that are at hand, at once. */
+/** Mounts files immediately, for workspaces on this disk. */
 export function createLocalMounts(openWorkspace: (sessionId: string) => Promise<string>): Mounts {
   return {
     put: async (sessionId, { mount_path: path }, open) => mount(await openWorkspace(sessionId), path, open),
@@ -216,7 +216,7 @@ export function createLocalMounts(openWorkspace: (sessionId: string) => Promise<
   };
 }
 
-/** Mounting fails if agents created something else at the path. */
+/** Mounts a file. Fails if agents created something else at the path. */
 async function mount(workspace: string, path: string, open: () => Readable): Promise<void> {
   await putSessionFile(workspace, path, open).catch((cause: unknown) => {
     if (!(cause instanceof ToolFailure)) throw cause;
@@ -225,7 +225,7 @@ async function mount(workspace: string, path: string, open: () => Readable): Pro
   });
 }
 
-/** The path of a file without `mount_path`: by its name, which describes it to the agent, or else by its id. */
+/** The path of a file without `mount_path`: its name, which describes the file to the agent, or else its id. */
 function toOwnPath({ id, filename }: FileMetadata, taken: ReadonlySet<string>): string {
   const path = `${UPLOADS_PATH}/${filename}`;
   const isPossible = !taken.has(path) && Buffer.byteLength(filename) <= fileLimits.pathNameBytesMax;
@@ -245,7 +245,7 @@ function toMountPath(asked: string): string {
   const mounted = isInside ? path : `${UPLOADS_PATH}${path}`;
   const isClear = isInside || !asked.split('/').includes('..');
   const isPossible = isFile && isShort && isClear && mounted.length <= fileLimits.mountPathCharsMax;
-  // oxlint-disable-next-line no-control-regex -- it becomes the name of a file
+  // oxlint-disable-next-line no-control-regex -- the path becomes the name of a file
   if (isPossible && !/[\u0000-\u001f\u007f]/.test(path)) return mounted;
   const advice = 'use an absolute path without `..`, such as /workspace/data.csv';
   throw requestError('invalid_request', `mount_path: ${asked.slice(0, 200)} is not a path for a file`, { advice });

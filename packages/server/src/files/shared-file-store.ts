@@ -25,7 +25,7 @@ export interface SharedFileStoreOptions {
   readonly bytesMax?: number;
 }
 
-/** Files in the store that all nodes share. A file is there when its document is; its bytes are written before. */
+/** Creates a file store in the store that all nodes share. A file exists once its document does; its bytes are written before. */
 export function createSharedFileStore(options: SharedFileStoreOptions): FileStore {
   const { store, clock, ids, filesMax = fileLimits.uploadsMax, bytesMax = fileLimits.uploadBytesMax } = options;
   const { documents, blobs } = store;
@@ -47,7 +47,7 @@ export function createSharedFileStore(options: SharedFileStoreOptions): FileStor
       const { wanted, isAscending } = toIndexRange(range);
       const files: FileMetadata[] = [];
       let last: string | undefined;
-      // Expired files are removed on the way; the page is filled with those behind them.
+      // Removes expired files while listing, and fills the page with later files.
       while (files.length < wanted.limit) {
         const from = last === undefined ? {} : { [isAscending ? 'above' : 'below']: last };
         const of = { ...wanted, kind: FILE, workspaceId, order: isAscending ? 'asc' : 'desc', ...from } as const;
@@ -94,9 +94,9 @@ export function createSharedFileStore(options: SharedFileStoreOptions): FileStor
     return document && (await check(document));
   }
 
-  /** Undefined if its time is over. */
+  /** The file in a document; undefined if it has expired. */
   async function check({ id, data }: DocumentRecord): Promise<StoredFile | undefined> {
-    // Only this file writes it.
+    // The cast is safe because only this module writes these documents.
     const stored = data as unknown as StoredFile;
     if (!isOver(stored, clock.now())) return stored;
     await remove(id);
@@ -108,7 +108,7 @@ export function createSharedFileStore(options: SharedFileStoreOptions): FileStor
     await blobs.delete(id);
   }
 
-  /** Uploads under way on all nodes are not counted: as many more may be kept. */
+  /** Throws if the workspace has reached its limit of files. Uploads in progress are not counted, so they may exceed the limit. */
   async function checkRoom(workspaceId: string): Promise<void> {
     const count = await documents.countOfWorkspace({ kind: FILE, workspaceId, max: filesMax });
     if (count >= filesMax) throw tooManyFiles(filesMax);

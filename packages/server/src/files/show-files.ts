@@ -9,8 +9,8 @@ import { isOutOfResources } from '../base/resource-error.ts';
 import type { FileStore } from './file-store.ts';
 
 /**
- * The log has files by their ids, so that it stays small. Their content is inserted into each model request: the newest
- * files first, up to the size of one request.
+ * Inserts the content of files into a model request. The log names files by id, so that it stays small. The newest
+ * files are inserted first, up to the size of one request.
  */
 export async function showFiles(
   request: ModelRequest,
@@ -20,13 +20,13 @@ export async function showFiles(
   try {
     return { ...request, messages: await showInMessages(request.messages, new ShownFiles(files, report)) };
   } catch (error) {
-    // Only failures that may pass are thrown; the others have become a sentence.
+    // Only temporary failures are thrown; other failures are shown to the model as text.
     const message = `a file could not be read: ${error instanceof Error ? error.message : String(error)}`;
     return { reason: 'request_failed', message, consequence: 'retry', retryAfterMs: null };
   }
 }
 
-/** The same for programs: replaces files in messages and in results of clients. */
+/** Wraps a program engine to insert the content of files into messages and into tool results of clients. */
 export function showFilesToPrograms(
   engine: ProgramEngine,
   files: Pick<FileStore, 'read'>,
@@ -49,7 +49,7 @@ export function showFilesToPrograms(
 
 const warn: Report = (error) => process.emitWarning(error instanceof Error ? error : String(error));
 
-/** Passes content on with its files inserted, in order: a later message must not overtake one whose file is still read. */
+/** Passes on content with its files inserted, in order: a later message must not overtake a message whose file is still being read. */
 function createOrder(files: Pick<FileStore, 'read'>, report: Report) {
   let last: Promise<void> | undefined;
   return <Block extends InputBlock | ResultBlock>(
@@ -66,7 +66,7 @@ function createOrder(files: Pick<FileStore, 'read'>, report: Report) {
   };
 }
 
-/** A program receives each message once, so a read that may succeed in a moment is retried before it is given up. */
+/** Inserts files, and retries temporary failures, because a program receives each message only once. */
 async function showPatiently<Block extends InputBlock | ResultBlock>(
   content: readonly Block[],
   files: Pick<FileStore, 'read'>,
@@ -96,12 +96,12 @@ class ShownFiles {
     this.#isLastAttempt = isLastAttempt;
   }
 
-  /** The file, or a sentence for the model. Throws failures that may pass, unless this is the last attempt. */
+  /** The file, or a text for the model that says why it is missing. Throws temporary failures, unless this is the last attempt. */
   async read(id: string): Promise<{ readonly type: string; readonly content: Buffer } | string> {
     if (this.#bytesLeft <= 0) return `[The file ${id} is left out: there is no room for more files in one request.]`;
     try {
       const file = await this.#files.read(id);
-      // The file existed when the message was sent. A sentence is better than a request that fails forever.
+      // The file existed when the message was sent. A text instead of the file prevents the request from failing forever.
       if (file === undefined) return `[The file ${id} was deleted.]`;
       this.#bytesLeft -= file.content.length;
       return { type: file.metadata.mime_type, content: file.content };
@@ -154,7 +154,7 @@ function hasFile(block: InputBlock | ResultBlock | ToolResultBlock): boolean {
   return block.type === 'tool_result' ? block.content.some(hasFile) : fileIdOf(block) !== undefined;
 }
 
-/** The file that a block refers to. */
+/** The id of the file that a block refers to; undefined if it refers to none. */
 export function fileIdOf(block: { readonly type: string; readonly source?: unknown }): string | undefined {
   const { source } = block;
   // Content of the log was checked when it was received.

@@ -14,16 +14,16 @@ export interface NewFile {
   readonly expiresAt: number | null;
 }
 
-/** Which files of a workspace are listed. Neither bound is included, and neither has to exist. */
+/** The range of files to list. Neither bound is included, and neither has to exist. */
 export interface FileRange {
   readonly limit: number;
-  /** An id: only older files. */
+  /** The id of a file: only older files are listed. */
   readonly after?: string | undefined;
-  /** An id: only newer files; without `after` those next to it. */
+  /** The id of a file: only newer files are listed; without `after` the ones closest to it. */
   readonly before?: string | undefined;
 }
 
-/** Passes bytes on and counts them; too many end it. */
+/** Passes on bytes and counts them. Throws above `bytesMax`. */
 export function countBytes(content: AsyncIterable<Uint8Array>, bytesMax: number) {
   const counted = { bytes: 0, chunks: pass() };
   return counted;
@@ -52,7 +52,7 @@ export function toFileMetadata(id: string, bytes: number, file: NewFile, now: nu
   };
 }
 
-/** Whether its time is over. */
+/** Whether a file has expired. */
 export function isOver(file: StoredFile, now: number): boolean {
   const end = expiryOf(file);
   return end !== null && end <= now;
@@ -63,7 +63,7 @@ export function expiryOf({ metadata: { expires_at: end } }: StoredFile): number 
   return end === null ? null : Date.parse(end);
 }
 
-/** A range of a list, the newest first, as a range of ids, and one more than wanted: the rest of the range is then known. */
+/** Converts a range of a list, newest first, to a range of ids, with one more id than requested, which shows whether there are more files. */
 export function toIndexRange({ limit, after, before }: FileRange) {
   const isAscending = before !== undefined && after === undefined;
   return { wanted: { limit: limit + 1, above: before, below: after }, isAscending };
@@ -73,7 +73,7 @@ function toMoment(time: number): string {
   return new Date(time).toISOString();
 }
 
-/** The error at the limit of files. */
+/** The error of a workspace that has reached its limit of files. */
 export function tooManyFiles(filesMax: number) {
   const problem = `the workspace has ${filesMax} files, and more are not allowed`;
   return requestError('invalid_request', problem, { advice: 'delete files that are not needed' });

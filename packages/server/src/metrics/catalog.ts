@@ -1,4 +1,4 @@
-/** A metric as its reader sees it. `HELP` and docs/reference/metrics.md are made of this. */
+/** The description of a metric. `HELP` lines and docs/reference/metrics.md are generated from it. */
 export interface MetricDescription {
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;

@@ -7,7 +7,7 @@ const POSITION = z.strictObject({
   x: z.int().nonnegative().max(23),
   y: z.int().nonnegative(),
 });
-/** What the schema of dashboards (kinds/dashboard in Grafana's repository) allows, as far as ours uses it. */
+/** The part of Grafana's dashboard schema (kinds/dashboard in its repository) that our dashboard uses. */
 export const dashboardForm = z.strictObject({
   title: z.string(),
   uid: z.string().max(40),

@@ -6,13 +6,13 @@ import type { Write } from '../store/write.ts';
 import type { MetricName } from './catalog.ts';
 import type { Registry } from './registry.ts';
 
-/** A log that knows how long its writes wait. */
+/** A log that measures how long its writes wait. */
 export type MeasuredLog = SessionLog & {
   /** How long the oldest write that is not durable has waited. */
   readonly oldestWriteMs: () => number;
 };
 
-/** Counts committed frames: everything that happens in a session passes through the log. */
+/** Wraps a log to measure commits and to count committed frames, tool calls and retries. */
 export function measureLog(log: SessionLog, registry: Registry<MetricName>, clock: Clock): MeasuredLog {
   const frames = registry.counter('fleetloom_frames_appended_total', [{}]);
   const latency = registry.histogram(
@@ -25,7 +25,7 @@ export function measureLog(log: SessionLog, registry: Registry<MetricName>, cloc
     'fleetloom_model_retries_total',
     [...REASONS].map((reason) => ({ reason })),
   );
-  /** In the order of their start. */
+  /** The writes in progress, in the order of their start. */
   const writes = new Set<{ readonly startedAt: number }>();
   registry.read('fleetloom_commit_queue_writes', () => writes.size);
   registry.read('fleetloom_commit_oldest_wait_seconds', () => oldestWriteMs() / 1_000);
@@ -66,7 +66,7 @@ export function measureLog(log: SessionLog, registry: Registry<MetricName>, cloc
   }
 }
 
-/** Null: the frame says it. */
+/** The `kind` label of each type of tool call. Null: taken from the payload. */
 const KINDS: Readonly<Record<string, string | null>> = {
   'agent.tool_use': null,
   'agent.mcp_tool_use': 'mcp',
@@ -85,12 +85,12 @@ interface ErrorPayload {
   readonly program_retry?: object;
 }
 
-/** Not errors of tools that could not be offered, which have no next attempt. */
+/** Whether an error is followed by another attempt. Errors of tools that could not be offered have no next attempt. */
 function isRepeated(payload: ErrorPayload): boolean {
   return payload.retry === 'retrying' && (typeof payload.retry_at === 'number' || payload.program_retry !== undefined);
 }
 
-/** Programs have reasons of their own, of which there may be any number. */
+/** The `reason` label of an error. Unknown reasons are counted as `other`, because programs may report any number of reasons. */
 function toReason({ error = {} }: ErrorPayload): string {
   const { reason = '' } = error;
   return REASONS.has(reason) ? reason : 'other';

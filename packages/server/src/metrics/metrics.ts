@@ -16,9 +16,9 @@ export interface Metrics {
   readonly measureLog: (log: SessionLog) => MeasuredLog;
   /** Counts a model request that has ended: `ok`, or why it failed. */
   readonly countModelRequest: (outcome: 'ok' | FailureReason) => void;
-  /** From now on the numbers of these parts are read, too. */
   /** Counts a connection of a command to another host. */
   readonly countEgress: (entry: EgressEntry) => void;
+  /** Registers the metrics of the parts of a server, which are read from now on. */
   readonly watch: (parts: WatchedParts) => void;
   readonly toText: () => string;
 }

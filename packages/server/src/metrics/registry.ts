@@ -1,10 +1,10 @@
 /** Numbers for Prometheus, in its text form. Each has a name, and one value for each set of labels. */
 export interface Registry<Name extends string = string> {
-  /** A number that only grows. Those of `known` are 0 from the beginning, so that their first increase can be seen. */
+  /** A number that only grows. The label sets in `known` begin with 0, so that their first increase is visible. */
   counter(name: Name, known?: readonly Labels[]): (labels?: Labels, by?: number) => void;
   /** A counter or gauge that is read when the text is rendered: one number, or one for each set of labels. */
   read(name: Name, read: () => number | readonly Sample[]): void;
-  /** How often something took at most so many seconds. */
+  /** A histogram of durations: for each bound, how many took at most that many seconds. */
   histogram(name: Name, bounds: readonly number[]): (seconds: number) => void;
   toText(): string;
 }

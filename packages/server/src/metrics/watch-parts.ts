@@ -2,7 +2,7 @@ import type { ConnectionUse } from '../store/connection-use.ts';
 import type { MetricName } from './catalog.ts';
 import type { Registry, Sample } from './registry.ts';
 
-/** Parts of a server whose numbers are read when `/metrics` is. */
+/** The parts of a server whose numbers are read for each request to `/metrics`. */
 export interface WatchedParts {
   readonly http: {
     readonly openStreams: number;
@@ -43,7 +43,7 @@ interface WebhookFigures {
   readonly oldestWaitMs: number;
 }
 
-/** Registers the metrics of the parts. Those that a server does not have are left out. */
+/** Registers the metrics of the parts. Parts that a server does not have are skipped. */
 export function watchParts(registry: Registry<MetricName>, parts: WatchedParts): void {
   const { http, admission, sessions, lag, database, connections, endpoint, listWebhooks } = parts;
   registry.read('fleetloom_open_streams', () => http.openStreams);

@@ -3,7 +3,7 @@ export const nodeLimits = {
   /** The interval of heartbeats, and how long a node counts as alive after its last one. */
   nodeBeatMs: 2_000,
   nodeAliveMs: 8_000,
-  /** A start with the id of another process: how long its last heartbeat must be ago (as long as a lease), and how often to look. */
+  /** For a start with the id of another process: how long ago its last heartbeat must be (as long as a lease), and how often to check. */
   nodeClaimMs: 5_000,
   nodeClaimPollMs: 200,
   /** How long a stopped node is remembered. */
@@ -15,10 +15,10 @@ export const nodeLimits = {
   /** How often a node polls for requests of other nodes, and how long the asking node waits. */
   nodeMessagePollMs: 200,
   nodeMessageWaitMs: 30_000,
-  /** How long one waits for what a session does at this moment: later it is not true any more. */
+  /** How long to wait for the health of a session on another node: a later response would be out of date. */
   healthWaitMs: 3_000,
-  /** How long the node that owns a session is waited for when its program is asked for something. */
+  /** How long to wait for the owner node of a session to forward a control request to its program. */
   controlWaitMs: 25_000,
-  /** Requests of other nodes that are answered at a time. */
+  /** Requests of other nodes that are handled at the same time. */
   nodeMessagesMax: 20,
 } as const;

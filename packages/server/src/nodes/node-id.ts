@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** How the node with this data directory is called, also after a restart: what is on its disk is found again by it. */
+/** The id of the node with this data directory. It stays the same after a restart, because workspaces on its disk are found by it. */
 export async function openNodeId(dataDirectory: string): Promise<string> {
   const file = join(dataDirectory, 'node-id');
   const known = await read(file);
   if (known !== undefined) return known;
   await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
-  // A link appears with its whole content and replaces nothing.
+  // A hard link appears with its whole content and does not replace an existing file.
   const draft = `${file}.${process.pid}.draft`;
   await writeFile(draft, `node_${randomUUID()}\n`, { mode: 0o600 });
   try {

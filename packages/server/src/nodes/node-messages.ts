@@ -6,11 +6,11 @@ import type { Schedule } from '../base/schedule.ts';
 import type { Store } from '../store/store.ts';
 
 /**
- * Requests from one node to another for what only that node has: files on its disk, or the current state of its sessions.
+ * Requests from one node to another for data that only the other node has: files on its disk, or the current state of its sessions.
  * They go through the store, so nodes need no connection to each other, and each node polls for them.
  */
 export interface NodeMessages {
-  /** Sends a request and waits for its answer; undefined if the other node does not answer in time. */
+  /** Sends a request and waits for the response; undefined if the other node does not respond in time. */
   ask(
     nodeId: string,
     question: JsonObject,
@@ -21,7 +21,7 @@ export interface NodeMessages {
   close(): void;
 }
 
-/** What the message exchange of a node needs. */
+/** The dependencies of the message exchange of a node. */
 export interface NodeMessagesOptions {
   readonly store: Pick<Store, 'documents'>;
   readonly nodeId: string;
@@ -78,7 +78,7 @@ export function createNodeMessages(options: NodeMessagesOptions): NodeMessages {
     for (const { id, data } of items) {
       if (answering.has(id)) continue;
       answering.add(id);
-      // A large file takes long, and other requests must not wait for it.
+      // Runs in the background: a large file takes long, and other requests must not wait for it.
       inBackground(
         give(id, answer(data, id)).finally(() => answering.delete(id)),
         onProblem,

@@ -28,7 +28,7 @@ export interface NodeRegistry {
 export interface NodeRegistryOptions {
   readonly store: Pick<Store, 'documents' | 'now'>;
   readonly nodeId: string;
-  /** Another one with each start. */
+  /** The instance id of this process, which differs for each start of a node. */
   readonly instance: string;
   /** Instances of this node that are known to have ended. */
   readonly endedInstances?: readonly string[];
@@ -46,7 +46,7 @@ export function createNodeRegistry(options: NodeRegistryOptions): NodeRegistry {
   let nodes = 1;
   let isLeader = false;
   let isClosed = false;
-  /** Since when the store was always there. After it was away, all nodes have been silent, and none is gone. */
+  /** The time since which the store has been available. While it was unavailable no node could send heartbeats, so a missing one means nothing. */
   let heardSince = Number.POSITIVE_INFINITY;
 
   return {
@@ -118,7 +118,7 @@ export function createNodeRegistry(options: NodeRegistryOptions): NodeRegistry {
     const alive = known.filter(({ updatedAt, data }) => isAlive(updatedAt, now) && data['has_left'] !== true);
     nodes = Math.max(1, alive.length);
     heardSince = Math.min(heardSince, clock.steady());
-    // Every node computes the same leader. For a moment two nodes may both be the leader, so its work has to be repeatable.
+    // Every node computes the same leader. For a short time two nodes may both be the leader, so the work of a leader has to be repeatable.
     isLeader = !isClosed && alive.map(({ id }) => id).toSorted()[0] === nodeId;
     if (isLeader) await forgetOld(known, now);
   }
@@ -128,7 +128,7 @@ export function createNodeRegistry(options: NodeRegistryOptions): NodeRegistry {
     revision = (await documents.put({ kind: NODE, id: nodeId, data: { instance }, ...ifRevision })).revision;
   }
 
-  /** While it was frozen for longer than a lease, another process may have started with its id. */
+  /** Writes a heartbeat. While this process was frozen for longer than a lease, another process may have started with its node id. */
   async function repeatHello(): Promise<void> {
     try {
       await sayHello();

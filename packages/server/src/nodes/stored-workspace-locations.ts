@@ -9,18 +9,18 @@ import type { NodeRegistry } from './node-registry.ts';
 export interface StoredWorkspaceLocationsOptions {
   readonly store: Pick<Store, 'documents'>;
   readonly nodes: Pick<NodeRegistry, 'nodeId' | 'silenceMs'>;
-  /** Whether the disk of this node has a workspace of the session; `shared`: every node has all of them. */
+  /** Whether the disk of this node has the workspace of a session. `shared`: all nodes have the same workspaces. */
   readonly workspaces: 'shared' | { readonly has: (sessionId: string) => Promise<boolean> };
   readonly goneMs?: number | undefined;
 }
 
 /** Which node has the workspace of a session, shared by all nodes. */
 export interface StoredWorkspaceLocations extends WorkspaceLocations {
-  /** The node where a session lives; undefined if it is this one or none. */
+  /** The node that has the workspace of a session; undefined if it is this node or none. */
   findOther(sessionId: string): Promise<string | undefined>;
 }
 
-/** WorkspaceLocations as documents: the node on whose disk a session first leaves something writes down that it lives there. */
+/** Stores locations as documents. The node whose disk a session uses first records that the session is bound to it. */
 export function createStoredWorkspaceLocations(options: StoredWorkspaceLocationsOptions): StoredWorkspaceLocations {
   const { store, nodes, workspaces, goneMs = nodeLimits.homeGoneMs } = options;
   const { documents } = store;
@@ -42,7 +42,7 @@ export function createStoredWorkspaceLocations(options: StoredWorkspaceLocations
         remember(sessionId);
         return 'here';
       }
-      // While this node was away others may have given it up: what it wrote down is gone then.
+      // While this node was away, another node may have deleted the record with `leave`.
       settled.delete(sessionId);
       if (nodeId === undefined) return 'none';
       return (await nodes.silenceMs(nodeId)) > goneMs ? 'lost' : 'elsewhere';
@@ -69,7 +69,7 @@ export function createStoredWorkspaceLocations(options: StoredWorkspaceLocations
     return found === undefined ? undefined : nodeOf(found);
   }
 
-  /** A process that was frozen may come here after another one has taken the session and settled it. */
+  /** Stores the location. Throws if another node has recorded it in the meantime, for example while this process was frozen. */
   async function writeDown(sessionId: string): Promise<void> {
     try {
       await documents.put({ kind: WORKSPACE_LOCATION, id: sessionId, data: { node: nodes.nodeId }, ifRevision: 0 });
@@ -86,10 +86,10 @@ export function createStoredWorkspaceLocations(options: StoredWorkspaceLocations
   }
 }
 
-/** Only `writeDown` writes it. */
+/** The node in a document. The cast is safe because only `writeDown` writes these documents. */
 function nodeOf({ data }: DocumentRecord): string {
   return data['node'] as string;
 }
 
-/** The kind of the stored documents. The text is that of older versions. */
+/** The kind of the stored documents. Its text comes from older versions. */
 export const WORKSPACE_LOCATION = 'home';

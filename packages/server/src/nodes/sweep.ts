@@ -4,14 +4,14 @@ import { storeLimits } from '../store/limits.ts';
 import type { DocumentRecord } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 
-/** Documents that are worth nothing after a while, or without their session. */
+/** A kind of documents that are removed after some time, or without their session. */
 export interface Sweepable {
   readonly kind: string;
-  /** Older ones go. */
+  /** Documents that were not updated for this long are removed. */
   readonly keepMs?: number;
   /** Whether documents are removed once no session has their id. */
   readonly isOfSession?: boolean;
-  /** Removes what belongs to the document. */
+  /** Removes data that belongs to a document. Called before the document is removed. */
   readonly onSwept?: (document: DocumentRecord) => Promise<void>;
 }
 

@@ -3,10 +3,10 @@ import { FAILED, NEEDS, type SessionChange, toChange } from './find-changes.ts';
 import { pushLimits } from './limits.ts';
 import type { Changes, PushState, StoredDevice } from './push-records.ts';
 
-/** A change of a session; `at`: when the session changed last, if the change was found later. */
+/** A change of a session. `at`: the time of its last change, if a later search found it. */
 export type FoundChange = SessionChange & { readonly at?: number };
 
-/** Adds changes to what each device was not sent yet; undefined if all of them are known. */
+/** Adds changes to the pending changes of each device; undefined if all changes are known. */
 export function assignChanges(state: PushState, found: readonly FoundChange[]): PushState | undefined {
   const fresh = found.filter(({ sessionId, change }) => state.announced[sessionId] !== change);
   if (fresh.length === 0 || state.devices.length === 0) return undefined;
@@ -15,7 +15,7 @@ export function assignChanges(state: PushState, found: readonly FoundChange[]): 
 }
 
 /**
- * Compares sessions with what was announced, after a crash may have lost a change: adds what is missing, and forgets sessions that
+ * Compares sessions with the announced changes, after a crash may have lost a change: adds missing changes, and forgets sessions that
  * neither need a person nor have failed any more.
  */
 export function assignMissed(
@@ -30,7 +30,7 @@ export function assignMissed(
   const missed = sessions.flatMap((session): FoundChange[] => {
     const { sessionId, activityAt: at } = session;
     const change = toChange(session, 0);
-    // The frame is not known here, so any announced need counts.
+    // The `seq` of the frame is not known here, so any announced `needs_you` change counts.
     const isKnown = change?.startsWith(NEEDS) === true && state.announced[sessionId]?.startsWith(NEEDS) === true;
     return change === undefined || isKnown || at > changedBefore ? [] : [{ sessionId, change, at }];
   });

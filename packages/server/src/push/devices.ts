@@ -9,13 +9,13 @@ import type { PushState, StoredDevice } from './push-records.ts';
 export interface DeviceOwner {
   readonly workspaceId: string;
   readonly keyId: string;
-  /** The person, login or key that may test and remove it. */
+  /** The person, login or key that may test and remove the device. */
   readonly ownerId: string;
-  /** The name of its key, for people. */
+  /** The displayed name of the caller's key. */
   readonly name: string;
 }
 
-/** A new device, and the change that adds it, or replaces the settings of the one with the same endpoint. */
+/** A new device, and the change that adds it, or replaces the settings of the device with the same endpoint. */
 export function addDevice(
   { workspaceId, keyId, ownerId, name }: DeviceOwner,
   params: PushDeviceParams,
@@ -54,7 +54,7 @@ export async function checkEndpoint(endpoint: string, rules: AddressRules): Prom
   });
 }
 
-/** A device as responses show it: without its address and keys. */
+/** A device as shown in responses: without its endpoint and keys. */
 export function toPushDevice(device: StoredDevice): PushDevice {
   const { quietHours: quiet, createdAt, lastSentAt } = device;
   return {

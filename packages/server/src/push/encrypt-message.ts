@@ -2,7 +2,7 @@ import { createCipheriv, createECDH, type ECDH, hkdfSync, randomBytes } from 'no
 
 /** The keys that a browser has created for its subscription. */
 export interface SubscriptionKeys {
-  /** Its public key, a point of 65 bytes on the curve P-256. */
+  /** The public key, a point of 65 bytes on the curve P-256. */
   readonly p256dh: Uint8Array;
   /** A secret of 16 bytes. */
   readonly auth: Uint8Array;

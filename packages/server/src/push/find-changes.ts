@@ -14,12 +14,12 @@ export interface SessionChange {
  * summaries that are committed with the frames, so it costs nothing for all other writes.
  */
 export function watchChanges(log: SessionLog, onChange: (change: SessionChange) => void): SessionLog {
-  /** How much each open session needs a person for, as this node has committed it last. */
+  /** The number of decisions that each open session waits for, by the last summary that this node has committed. */
   const needs = new Map<string, number>();
   return {
     ...log,
     append: async (write) => {
-      // Read before the write: the caller may change it afterwards.
+      // Read before the append, because the caller may modify the write afterwards.
       const summary = 'changes' in write ? write.changes.findLast(({ type }) => type === 'put_summary') : undefined;
       const appended = await log.append(write);
       const sessionId = sessionOf(write);
@@ -35,11 +35,11 @@ export function watchChanges(log: SessionLog, onChange: (change: SessionChange) 
   };
 }
 
-/** The change that a session which is found in this state counts as; `seq`: the frame that it follows from. */
+/** The change to announce for a session in this state, if any. `seq`: the frame that caused it. `needed`: the previous number of decisions. */
 export function toChange(summary: Omit<SessionSummary, 'search'>, seq: number, needed = 0): string | undefined {
   const now = needsOf(summary);
   if (now > 0) return now > needed ? `${NEEDS} ${seq}` : undefined;
-  // The time is the same whichever node finds it, and another one for the next failure.
+  // Identified by the time of the failure, which is the same on all nodes and differs for the next failure.
   return summary.state === 'failed' ? `${FAILED} ${dataOf(summary).ended_at ?? summary.createdAt}` : undefined;
 }
 
@@ -48,13 +48,13 @@ export const NEEDS = 'needs_you';
 /** The first word of a change of a session that has failed. */
 export const FAILED = 'failed';
 
-/** Read-only sessions run elsewhere and cannot be answered here. */
+/** The number of decisions that a session waits for. Zero for read-only sessions, which run elsewhere and take no decisions here. */
 function needsOf(summary: Pick<SessionSummary, 'state' | 'data'>): number {
   const { needs_you: count, is_read_only: isReadOnly } = dataOf(summary);
   return summary.state === 'needs_you' && !isReadOnly ? count : 0;
 }
 
-/** Only sessions write it. */
+/** The cast is safe because only sessions write this data. */
 function dataOf({ data }: Pick<SessionSummary, 'data'>): SummaryData {
   return data as SummaryData;
 }

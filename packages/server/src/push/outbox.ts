@@ -5,10 +5,10 @@ import type { PushPosted } from './post-message.ts';
 import { type Changes, type PushRecords, type StoredDevice, withDevice } from './push-records.ts';
 import { isQuiet } from './quiet-hours.ts';
 
-/** What the outbox sends messages with. */
+/** The dependencies of the outbox. */
 export interface OutboxOptions {
   readonly records: PushRecords;
-  /** Sends what the device was not sent yet; undefined if none of it matters any more. */
+  /** Sends the pending changes of a device; undefined if none of them applies any more. */
   readonly send: (workspaceId: string, device: StoredDevice, signal: AbortSignal) => Promise<PushPosted | undefined>;
   /** Whether the key that the device was added with is still valid. */
   readonly hasKey: (workspaceId: string, keyId: string) => Promise<boolean>;
@@ -20,7 +20,7 @@ export interface OutboxOptions {
 }
 
 /**
- * Sends the pending messages of devices, each device by one node at a time. What is pending is in the store, so a crash loses no
+ * Sends the pending messages of devices, each device by one node at a time. Pending changes are in the store, so a crash loses no
  * message, and an unreachable push service costs no memory.
  */
 export class Outbox {
@@ -36,13 +36,13 @@ export class Outbox {
     this.#options = options;
   }
 
-  /** Sends the device what is pending, unless it has quiet hours or has to wait. */
+  /** Sends the pending changes of a device, unless it has quiet hours, waits for a retry, or is claimed. */
   notice(workspaceId: string, deviceId: string): void {
     this.#waiting.set(`${workspaceId} ${deviceId}`, [workspaceId, deviceId]);
     this.#sendWaiting();
   }
 
-  /** Aborts requests under way; their messages are sent after the next start. */
+  /** Aborts requests in progress; their messages are sent after the next start. */
   async close(): Promise<void> {
     this.#closing.abort();
     for (const cancel of this.#retries) cancel();
@@ -64,7 +64,7 @@ export class Outbox {
     }
   }
 
-  /** Workspaces whose push services do not respond leave deliveries for the others. */
+  /** Whether the workspace may send another message now. Workspaces whose deliveries fail share a part of the slots. */
   #hasTurn(workspaceId: string): boolean {
     const sending = [...this.#sending.values()];
     const own = sending.filter((each) => each.workspaceId === workspaceId);

@@ -16,26 +16,26 @@ export interface StoredDevice {
   readonly quietHours: QuietHours | null;
   readonly includesContent: boolean;
   readonly createdBy: string;
-  /** The key that it was added with. Without that key it is sent nothing. */
+  /** The key with which the device was added. Once that key is not valid any more, the device is removed. */
   readonly keyId: string;
-  /** The person, login or key that added it. Devices of older versions have only the key. */
+  /** The person, login or key that added the device. Devices of older versions have only the key. */
   readonly ownerId?: string | undefined;
   readonly createdAt: number;
-  /** The changes that it was not sent yet, by session. */
+  /** The changes that were not sent to the device yet, by session. */
   readonly pending: Changes;
-  /** Failed deliveries in a row. */
+  /** Consecutive failed deliveries. */
   readonly failures: number;
   readonly notBefore: number;
-  /** The node that is sending it a message. */
+  /** The node that is sending a message to the device. */
   readonly claim: { readonly holder: string; readonly until: number } | null;
   readonly lastSentAt: number | null;
   readonly problem: string | null;
 }
 
-/** What has changed in sessions: `needs_you 17`, with the frame that it follows from, or `failed 1700000000000`, with its time. */
+/** Changes by session: `needs_you` with the `seq` of the frame that caused it, such as `needs_you 17`, or `failed` with the time of the failure. */
 export type Changes = Readonly<Record<string, string>>;
 
-/** The devices of a workspace, and the newest change of each session that they were assigned. */
+/** The devices of a workspace, and the newest change of each session that was assigned to them. */
 export interface PushState {
   readonly devices: readonly StoredDevice[];
   readonly announced: Changes;
@@ -78,7 +78,7 @@ export function createPushRecords({ documents }: Pick<Store, 'documents'>): Push
   };
 }
 
-/** The state with a device changed, or removed if `change` gives undefined. */
+/** The state with a device changed, or removed if `change` returns undefined. */
 export function withDevice(
   state: PushState,
   id: string,
@@ -89,7 +89,7 @@ export function withDevice(
 
 const KIND = 'push_devices';
 
-/** Only `update` writes these documents. */
+/** The cast is safe because only `update` writes these documents. */
 function toState(data: object | undefined): PushState {
   return (data as PushState | undefined) ?? { devices: [], announced: {} };
 }

@@ -20,13 +20,13 @@ export interface ReceivedPush {
 export interface PushService {
   readonly host: string;
   readonly received: ReceivedPush[];
-  /** The response to a message: 201 unless a test says otherwise; undefined: none. */
+  /** Creates the response to a message, by default 201. If it returns undefined, no response is sent. */
   answer: (push: ReceivedPush) => { status: number; headers?: Record<string, string> } | undefined;
-  /** A browser that has subscribed: what it sends to the server. */
+  /** Creates a subscribed browser, with the endpoint that it sends to the server. */
   subscribe(path?: string): { readonly endpoint: string } & Subscriber;
 }
 
-/** The keys of a subscribed browser, and what it does with a message. */
+/** The keys of a subscribed browser, and its decryption of messages. */
 export interface Subscriber {
   readonly keys: { readonly p256dh: string; readonly auth: string };
   decrypt(body: Buffer): string;
@@ -74,7 +74,7 @@ export function createCertificate(): { readonly key: Buffer; readonly cert: Buff
   return made;
 }
 
-/** The other side of RFC 8291, written from its text and not from the code that encrypts. */
+/** The receiving side of RFC 8291, written from its text and not from the code that encrypts. */
 export function createSubscriber(): Subscriber {
   const own = createECDH('prime256v1');
   const p256dh = own.generateKeys();

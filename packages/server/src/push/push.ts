@@ -25,22 +25,22 @@ export interface Push {
   /** Adds a device, or replaces the settings of the device with the same endpoint. */
   add(owner: DeviceOwner, params: PushDeviceParams): Promise<PushDevice>;
   list(workspaceId: string): Promise<readonly PushDevice[]>;
-  /** The person, login or key that added a device; undefined if there is no such device. */
+  /** The person, login or key that added a device; undefined if the device does not exist. */
   ownerOf(workspaceId: string, id: string): Promise<string | undefined>;
-  /** False if there is no such device. */
+  /** Removes a device. False if it does not exist. */
   remove(workspaceId: string, id: string): Promise<boolean>;
-  /** Sends a test message at once, also in quiet hours. Undefined if there is no such device, or no more. */
+  /** Sends a test message at once, even in quiet hours. Undefined if the device does not exist, or has been removed in the meantime. */
   test(workspaceId: string, id: string): Promise<PushDevice | undefined>;
-  /** Sends what the last process left unsent, and searches again from time to time. */
+  /** Sends messages that the last process left unsent, and repeats the search periodically. */
   start(): void;
-  /** The store stays open. */
+  /** Stops sending. Does not close the store. */
   close(): Promise<void>;
 }
 
 /** The parts that push messages need. */
 export interface PushOptions {
   readonly store: Store;
-  /** Opened on first use. */
+  /** Called on first use. */
   readonly openVapid: () => Promise<Vapid>;
   /** The operator of this server, for push services: a `mailto:` or `https:` URL. */
   readonly contact: string;
@@ -49,7 +49,7 @@ export interface PushOptions {
   readonly hasKey: (workspaceId: string, keyId: string) => Promise<boolean>;
   /** Identifies this process where several share the store. */
   readonly holder: string;
-  /** Whether this process searches for what others left behind. */
+  /** Whether this process searches for changes and messages that other processes have not sent. */
   readonly isMine: () => boolean;
   readonly clock: Clock;
   readonly schedule: Schedule;
@@ -63,7 +63,7 @@ export function createPush(options: PushOptions): Push {
   const connections = openConnections();
   const closing = new AbortController();
   const outbox = new Outbox({ records, send, hasKey: options.hasKey, holder, clock, schedule, onProblem });
-  /** Changes that were committed and are not assigned to devices yet, the newest of each session. */
+  /** Committed changes that are not assigned to devices yet: the newest change of each session. */
   const changed = new Map<string, SessionChange>();
   let vapid: Promise<Vapid> | undefined;
   let cancelAssigning: Cancel | undefined;
@@ -117,7 +117,7 @@ export function createPush(options: PushOptions): Push {
     return (await records.read(workspaceId)).devices.find((each) => each.id === id);
   }
 
-  /** Read once. A failure is not kept, so that the next call reads again. */
+  /** Opens the key pair once. A failure is not cached, so that the next call tries again. */
   async function openVapid(): Promise<Vapid> {
     vapid ??= options.openVapid();
     return await vapid.catch((error: unknown) => {
@@ -126,7 +126,7 @@ export function createPush(options: PushOptions): Push {
     });
   }
 
-  /** Called after each commit: it only takes a note, so that sessions wait for nothing. */
+  /** Called after each commit. Only queues the change, so that sessions do not wait. */
   function onChange(change: SessionChange): void {
     if (closing.signal.aborted || changed.size >= pushLimits.pushQueuedChangesMax) return;
     changed.set(change.sessionId, change);
@@ -160,7 +160,7 @@ export function createPush(options: PushOptions): Push {
   async function lookOnce(): Promise<void> {
     for await (const { workspaceId, state } of records.list()) {
       if (!isMine()) continue;
-      // Sessions of many workspaces are listed one after the other.
+      // Yields, because this loop lists the sessions of many workspaces.
       await yieldToEventLoop(0);
       const now = clock.now();
       const { items } = await store.summaries.list({

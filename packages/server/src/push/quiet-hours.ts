@@ -1,9 +1,9 @@
-/** Hours of each day in which a device is sent nothing. They may span midnight. */
+/** The hours of each day in which no message is sent to a device. They may span midnight. */
 export interface QuietHours {
-  /** `22:30`, in the time zone. */
+  /** The beginning, in the time zone: `22:30`. */
   readonly from: string;
   readonly to: string;
-  /** A name of the IANA database: `Europe/Vienna`. */
+  /** A name in the IANA time zone database: `Europe/Vienna`. */
   readonly timeZone: string;
 }
 

@@ -13,8 +13,8 @@ export interface DeviceMessage {
 }
 
 /**
- * The message for what a device was not sent yet, as it is now; undefined if none of it matters any more. It counts all sessions of
- * the workspace, because it replaces earlier messages.
+ * The message for the pending changes of a device, from the current state of sessions; undefined if no change applies any more. It counts all
+ * sessions of the workspace, because it replaces earlier messages.
  */
 export async function toMessage(
   store: Pick<Store, 'summaries'>,
@@ -64,7 +64,7 @@ function sessions(count: number): string {
 }
 
 function toLine(summary: SummaryRecord): string {
-  // Only sessions write it. Names and reasons are clean lines.
+  // Only sessions write this data. Names and reasons are single lines without control characters.
   const { name, reason } = summary.data as unknown as SummaryData;
   const texts = reason === null ? [name] : [name, reason];
   return texts.map((text) => cutText(text, pushLimits.pushTextCharsMax)).join(': ');

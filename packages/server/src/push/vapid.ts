@@ -13,12 +13,12 @@ export interface Vapid {
 }
 
 /**
- * Opens the key pair in the store, or creates it. Of several nodes that start at once all get the same. `secret`: encrypts the key in
+ * Opens the key pair in the store, or creates it. Nodes that start at the same time get the same key pair. `secret`: encrypts the key in
  * a database that nodes share.
  */
 export async function openVapid(store: Pick<Store, 'documents'>, secret: string | undefined): Promise<Vapid> {
   if (secret === undefined) return toVapid(await openPlain(store));
-  // Browsers have subscribed with the key, so one that was in the clear is kept.
+  // Browsers have subscribed with the key, so a key that was stored unencrypted is kept.
   const { text } = await openSealedSecret(store, { id: ID, secret, make: makeKey, ifInClear: 'sealed' });
   return toVapid(text);
 }
@@ -43,7 +43,7 @@ export function toVapid(text: string): Vapid {
   };
 }
 
-/** Beside the other secrets of the store, whose file only the server's user can read. */
+/** Opens a key that is stored unencrypted, like other secrets of the store, whose file only the server's user can read. */
 async function openPlain({ documents }: Pick<Store, 'documents'>): Promise<string> {
   const known = await documents.get(KIND, ID);
   if (known !== undefined) return known.data['key'] as string;

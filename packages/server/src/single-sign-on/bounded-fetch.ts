@@ -1,6 +1,6 @@
 import { signOnLimits } from './limits.ts';
 
-/** Reads a response as far as a provider may need, and rejects a longer one: it would be parsed as one value. For every library that asks providers. */
+/** A `fetch` for the libraries that send requests to providers. Rejects responses above the limit, because the libraries parse a body as a whole. */
 export async function boundedFetch(url: string, options: object): Promise<Response> {
   const response = await fetch(url, options);
   const chunks: Uint8Array[] = [];

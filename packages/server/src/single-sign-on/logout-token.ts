@@ -3,19 +3,19 @@ import { boundedFetch } from './bounded-fetch.ts';
 import { signOnLimits } from './limits.ts';
 import type { Provider } from './provider.ts';
 
-/** Whose logins a provider ends: those of a person, of one session at the provider, or both. */
+/** The logins that a provider ends: all logins of a person, or of one session at the provider, or of both. */
 export interface LogoutOrder {
   readonly issuer: string;
   readonly subject: string | undefined;
   readonly sessionId: string | undefined;
-  /** Logins that began later stay, so that a token that is sent again ends nothing more. */
+  /** Logins that began after this time are kept, so that a token that is sent again ends no newer login. */
   readonly at: number;
 }
 
-/** Checks the token of a back-channel logout, as OpenID Connect Back-Channel Logout 1.0 (2.6) says. Rejects any other token. */
+/** Validates the token of a back-channel logout (OpenID Connect Back-Channel Logout 1.0, 2.6). Rejects any other token. */
 export type ReadLogoutToken = (token: string) => Promise<LogoutOrder>;
 
-/** Creates the check for the tokens of one provider. Its keys are read on first use, and again when a token has an unknown one. */
+/** Creates the validation for the tokens of one provider. Its keys are read on first use, and again when a token names an unknown key. */
 export function createLogoutTokenReader(provider: Provider, clock: Pick<Clock, 'now'>): ReadLogoutToken {
   const { client_id: clientId, clock_skew_seconds: skew } = provider.config;
   let keys: { readonly uri: string; readonly find: ReturnType<Jose['createRemoteJWKSet']> } | undefined;
@@ -38,7 +38,7 @@ export function createLogoutTokenReader(provider: Provider, clock: Pick<Clock, '
     });
     const { events, sub, sid, nonce, iat } = payload;
     const isLogout = typeof events === 'object' && events !== null && Object.hasOwn(events, LOGOUT_EVENT);
-    // A nonce would make an id token of it.
+    // A token with a nonce could be used as an id token.
     if (!isLogout || nonce !== undefined) throw new TypeError('the token is not a logout token');
     const sessionId = typeof sid === 'string' ? sid : undefined;
     if (sub === undefined && sessionId === undefined) throw new TypeError('the logout token names neither sub nor sid');
@@ -53,7 +53,7 @@ function load(): Promise<Jose> {
   return import('jose');
 }
 
-/** Signatures with a key that only the provider has. */
+/** Signature algorithms with a private key, which only the provider has. */
 const SIGNATURES = [
   'RS256',
   'RS384',

@@ -5,20 +5,20 @@ import { signOnLimits } from './limits.ts';
 import type { Grant } from './oidc-config.ts';
 import type { IssuerConfig } from './read-oidc-config.ts';
 
-/** What a provider says about a person. */
+/** The claims of a provider about a person. */
 export type Claims = Readonly<Record<string, unknown>> & { readonly sub: string };
 
-/** The workspace and role of a person, or why there is none. */
+/** The workspace and role of a person, or the reason why the person has none. */
 export type MappedPerson =
   | { readonly type: 'granted'; readonly person: Person; readonly workspaceId: string; readonly role: Role }
   | { readonly type: 'refused'; readonly person: Person; readonly reason: RefusalReason };
 
-/** Why a person who signed in at a provider is not let in. */
+/** Why a person who signed in at a provider is rejected. */
 export type RefusalReason = 'email_not_verified' | 'domain_not_allowed' | 'group_not_allowed' | 'no_grant';
 
 /**
- * The first grant that matches chooses the workspace, unless the person asks for one; of the grants for this workspace the role with
- * the most rights counts. Without a matching grant a person is refused.
+ * Maps claims to a workspace and role. The first matching grant determines the workspace, unless the person asks for another one that a
+ * grant matches. Of the grants for that workspace the role with the most rights counts. Without a matching grant the person is rejected.
  */
 export function mapClaims(config: IssuerConfig, issuer: string, claims: Claims, wanted?: string): MappedPerson {
   const person = toPerson(issuer, claims);
@@ -50,14 +50,14 @@ function toPerson(issuer: string, claims: Claims): Person {
   };
 }
 
-/** Some providers let people write any address into their profile: one that is not verified proves nothing. */
+/** The email of a person, if it is verified or the configuration accepts unverified ones: some providers let people enter any address. */
 function findVerifiedEmail(config: IssuerConfig, claims: Claims): string | undefined {
   const { email, email_verified: isVerified } = claims;
   const counts = isVerified === true || isVerified === 'true' || config.accept_unverified_email;
   return typeof email === 'string' && /.@./.test(email) && counts ? email.toLowerCase() : undefined;
 }
 
-/** A claim by its name, which may contain dots, else by its path: `realm_access.roles`. */
+/** Finds a claim by its name, which may contain dots, or else by its path, such as `realm_access.roles`. */
 function findClaim(claims: Claims, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name];
   let found: unknown = claims;

@@ -7,10 +7,10 @@ import { signOnLimits } from './limits.ts';
 /** A rule that gives people a role in a workspace. Every condition that it has must hold. */
 export type Grant = z.output<typeof grant>;
 
-/** One OpenID provider, as the file has it. Its secret is read from elsewhere. */
+/** One OpenID provider in the configuration file. Its secret is read from a file or variable that the configuration names. */
 export type IssuerFields = z.output<typeof issuer>;
 
-/** The file of `--oidc-config`. */
+/** The content of the file given with `--oidc-config`. */
 export type OidcFile = z.output<typeof oidcFile>;
 
 const text = z.string().trim().min(1).max(2_048);
@@ -19,11 +19,11 @@ const domain = text.toLowerCase().regex(/^[a-z0-9.-]+$/, 'must be a domain such 
 
 const grant = z
   .strictObject({
-    /** Any of them. */
+    /** The person must be in one of these groups. */
     groups: values.exactOptional(),
-    /** Verified addresses, any of them. */
+    /** The verified email of the person must be one of these. */
     emails: z.array(text.toLowerCase()).min(1).max(signOnLimits.grantValuesMax).exactOptional(),
-    /** Each claim has this value, or is a list with it. */
+    /** Each claim must have this value, or be a list that contains it. */
     claims: z.record(text, text).exactOptional(),
     any_account: z.literal(true).exactOptional(),
     role: z.enum(ROLE_NAMES),
@@ -35,9 +35,9 @@ const grant = z
 
 const issuer = z
   .strictObject({
-    /** A part of the callback URL. */
+    /** The id of the provider, which is a part of the callback URL. */
     id: z.string().regex(/^[a-z][a-z0-9-]{0,30}$/, 'must be lower-case letters, digits and hyphens, at most 31'),
-    /** The text of the button. */
+    /** The text of the sign-in button. */
     name: text.max(60),
     issuer: text.refine(isSafeUrl, 'must be an https URL without query; http only on this machine'),
     client_id: text,
@@ -70,7 +70,7 @@ const issuer = z
     },
   );
 
-/** The content of the file. */
+/** The schema of the configuration file. */
 export const oidcFile = z
   .strictObject({
     public_url: text
@@ -88,7 +88,7 @@ export const oidcFile = z
     message: 'two of them have the same issuer: give one of them grants for both',
   });
 
-/** Tokens and codes pass through these URLs: they must be encrypted, or stay on this machine. */
+/** Whether a URL uses https or is on this machine: tokens and codes are sent to these URLs. */
 function isSafeUrl(value: string): boolean {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (url === undefined || url.search !== '' || url.hash !== '' || url.username !== '') return false;

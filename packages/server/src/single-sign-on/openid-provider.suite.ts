@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import OpenIdProvider from 'oidc-provider';
 
-/** What a test sets before a browser signs in. */
+/** The person that signs in next, as set by a test. */
 export interface TestPerson {
   readonly sub: string;
   readonly email?: string;
@@ -18,10 +18,10 @@ export interface TestProvider {
   close(): Promise<void>;
 }
 
-/** A real OpenID provider. Every browser signs in there as `person`. */
+/** A real OpenID provider, at which every browser signs in as `person`. */
 export interface RealProvider extends TestProvider {
   person: TestPerson;
-  /** Where the provider reaches the server, instead of at its public URL. */
+  /** The URL at which the provider reaches the server, instead of its public URL. */
   reach: string;
 }
 
@@ -45,7 +45,7 @@ export async function startRealProvider(publicUrl: string, id: string, people: T
     ],
     cookies: { keys: ['a key of cookies'] },
     pkce: { required: () => true },
-    // Without the dispatcher of the provider, which connects to no private address.
+    // Drops the dispatcher of the package, which does not connect to private addresses.
     fetch: (url: string, options: object) =>
       fetch(url.replace(publicUrl, self.reach), { ...options, dispatcher: undefined } as RequestInit),
     adapter: toAdapter(new Map()),
@@ -62,7 +62,7 @@ export async function startRealProvider(publicUrl: string, id: string, people: T
     },
     interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
     findAccount: (_: unknown, sub: string) => ({ accountId: sub, claims: async () => known.get(sub) }),
-    // No person is asked whether the client may know the claims.
+    // Grants the scopes without asking the person for consent.
     loadExistingGrant: async ({ oidc }: GrantContext) => {
       const grant = new provider.Grant({ clientId: oidc.client.clientId, accountId: oidc.session.accountId });
       grant.addOIDCScope('openid email profile groups');
@@ -86,7 +86,7 @@ async function makeKey(): Promise<object> {
   return { ...(await exportJWK(privateKey)), kid: 'r1', alg: 'RS256', use: 'sig' };
 }
 
-/** What the provider stores, in one map: its own memory warns that it is for development. */
+/** An adapter that stores the records of the provider in a map: the default one warns that it is for development only. */
 function toAdapter(stored: Map<string, Record<string, unknown>>) {
   return class {
     readonly #model: string;
@@ -125,21 +125,21 @@ interface GrantContext {
   readonly oidc: { readonly client: { readonly clientId: string }; readonly session: { readonly accountId: string } };
 }
 
-/** A provider that answers as a test wants, with real signatures. */
+/** A provider whose responses a test can replace, with real signatures. */
 export interface HostileProvider extends TestProvider {
-  /** The claims of the next id token, beside those that are right. */
+  /** Claims of the next id token that are added to the correct ones, or replace them. */
   claims: Record<string, unknown>;
-  /** The whole id token, if it is not to be signed as usual. */
+  /** Creates the whole id token, instead of the correctly signed one. */
   idToken: ((claims: Record<string, unknown>) => Promise<string>) | undefined;
   metadata: Record<string, unknown>;
-  /** The nonce of the next id token: that of the last authorization request. */
+  /** The nonce of the next id token, taken from the last authorization request. */
   nonce: string;
   sign(claims: Record<string, unknown>, header?: Record<string, unknown>): Promise<string>;
-  /** Requests for tokens, with their form. */
+  /** The forms of the token requests. */
   readonly exchanges: URLSearchParams[];
 }
 
-/** Starts a provider whose every answer can be replaced. */
+/** Starts a provider whose responses can all be replaced. */
 export async function startHostileProvider(): Promise<HostileProvider> {
   const { publicKey, privateKey } = await generateKeyPair('RS256');
   const key = { ...(await exportJWK(publicKey)), kid: 'k1', alg: 'RS256', use: 'sig' };
@@ -199,18 +199,18 @@ async function close(server: Server): Promise<void> {
   await new Promise((resolve) => server.close(resolve));
 }
 
-/** What a request has beside its address. */
+/** The options of a request. */
 interface Visit {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: URLSearchParams;
 }
 
-/** A browser that follows redirects between the public URL of a server, which stands for one of its nodes, and providers. */
+/** A browser that follows redirects between providers and a server. The public URL of the server is mapped to one of its nodes. */
 export class TestBrowser {
   readonly #jars = new Map<string, Map<string, string>>();
   readonly #publicUrl: string;
-  /** The node that requests to the public URL reach. */
+  /** The node that receives requests to the public URL. */
   node: string;
 
   constructor(publicUrl: string, node: string) {
@@ -223,7 +223,7 @@ export class TestBrowser {
     return this.#cookieOf(this.#publicUrl);
   }
 
-  /** Takes over the cookies of another browser, as a thief does. */
+  /** Copies the cookies of another browser, as an attacker would. */
   steal(cookie: string): void {
     this.#jars.set(
       this.#publicUrl,
@@ -231,7 +231,7 @@ export class TestBrowser {
     );
   }
 
-  /** One request, without following a redirect. */
+  /** Sends one request, without following redirects. */
   async visit(url: string, init: Visit = {}): Promise<Response> {
     const isOurs = url.startsWith(this.#publicUrl);
     const target = isOurs ? this.node + url.slice(this.#publicUrl.length) : url;
@@ -251,7 +251,7 @@ export class TestBrowser {
     return response;
   }
 
-  /** Follows redirects until a page, and returns it with every address on the way. */
+  /** Follows redirects to a page, and returns the page with all URLs on the way. */
   async open(url: string, isEnd: (url: string) => boolean = () => false) {
     const visited: string[] = [];
     for (let next = url; ; ) {

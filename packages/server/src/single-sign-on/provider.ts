@@ -6,16 +6,16 @@ import type { Claims } from './map-claims.ts';
 import type { IssuerConfig } from './read-oidc-config.ts';
 import type { SignInFlow } from './sign-in-flow.ts';
 
-/** One OpenID provider. Each call may reject with what the provider, or the network to it, has done wrong. */
+/** One OpenID provider. Each call may reject because of an error of the provider or of the network to it. */
 export interface Provider {
   readonly config: IssuerConfig;
-  /** Where a browser begins to sign in. */
+  /** The URL at which a browser begins to sign in. */
   begin(flow: SignInFlow): Promise<URL>;
-  /** Exchanges the code that a browser has brought back, and checks everything that the provider says. */
+  /** Exchanges the code in the query of a callback, and validates the tokens of the provider. */
   finish(query: URLSearchParams, flow: SignInFlow): Promise<Identified>;
-  /** Where a browser signs out of the provider; undefined if the provider has no such page. */
+  /** The URL at which a browser signs out of the provider; undefined if the provider has no such page. */
   endSessionUrl(idToken: string | undefined): Promise<URL | undefined>;
-  /** What the provider says about itself. */
+  /** The published metadata of the provider. */
   metadata(): Promise<openid.ServerMetadata>;
 }
 
@@ -28,7 +28,7 @@ export interface Identified {
   readonly sessionId?: string | undefined;
 }
 
-/** Where the provider sends browsers back to, and the clock of the server. */
+/** The configuration of a provider, the URL to which it redirects browsers, and the clock of the server. */
 export interface ProviderOptions {
   readonly config: IssuerConfig;
   readonly publicUrl: string;
@@ -69,7 +69,7 @@ export function createProvider({ config, publicUrl, clock }: ProviderOptions): P
       const { sid } = token;
       return {
         issuer: token.iss,
-        // The id token is signed; the other response is not.
+        // Claims of the id token win, because it is signed and the userinfo response is not.
         claims: { ...info, ...token },
         idToken: tokens.id_token!,
         ...(typeof sid === 'string' ? { sessionId: sid } : {}),
@@ -85,7 +85,7 @@ export function createProvider({ config, publicUrl, clock }: ProviderOptions): P
     metadata: async () => (await discovered()).serverMetadata(),
   };
 
-  /** The provider's own metadata, read again after a while. A failure is not kept. */
+  /** The cached configuration of the provider, read again after `metadataMs`. A failure is not cached. */
   async function discovered(): Promise<openid.Configuration> {
     if (known !== undefined && clock.steady() - known.at < signOnLimits.metadataMs) return await known.discovered;
     const mine = { at: clock.steady(), discovered: discover(config, clock) };
@@ -104,19 +104,19 @@ async function discover(config: IssuerConfig, clock: Pick<Clock, 'now'>): Promis
   const { allowInsecureRequests, clockSkew, clockTolerance, customFetch, enableNonRepudiationChecks } = library;
   const url = new URL(config.issuer);
   const metadata = {
-    // The library reads the clock of the machine; ours may be another one.
+    // The library reads the clock of the machine; the difference adjusts it to the clock of the server.
     [clockSkew]: Math.round((clock.now() - Date.now()) / 1_000),
     [clockTolerance]: config.clock_skew_seconds,
   };
   return await library.discovery(url, config.client_id, metadata, toAuthentication(library, config.clientSecret), {
     timeout: signOnLimits.requestSeconds,
     [customFetch]: boundedFetch,
-    // The first: the signature of id tokens is verified although they come straight from the provider.
+    // `enableNonRepudiationChecks` verifies the signature of id tokens, although they are received directly from the provider.
     execute: [enableNonRepudiationChecks, ...(url.protocol === 'http:' ? [allowInsecureRequests] : [])],
   });
 }
 
-/** In the form that the provider names; every provider has to know the first. */
+/** Authenticates with the method that the provider supports. `client_secret_basic` is the default of OpenID Connect. */
 function toAuthentication(library: typeof openid, secret: string | undefined): openid.ClientAuth {
   if (secret === undefined) return library.None();
   const [basic, post] = [library.ClientSecretBasic(secret), library.ClientSecretPost(secret)];

@@ -11,12 +11,12 @@ export interface OidcConfig extends Omit<OidcFile, 'issuers'> {
   readonly issuers: readonly IssuerConfig[];
 }
 
-/** One provider with its secret; without one this server is a public client, which PKCE protects. */
+/** One provider with its client secret. Without a secret this server is a public client, protected by PKCE. */
 export interface IssuerConfig extends IssuerFields {
   readonly clientSecret?: string | undefined;
 }
 
-/** Reads a file in YAML or JSON, and the secrets that it names. Throws an error that names the file and the field. */
+/** Reads a configuration file in YAML or JSON, and the secrets that it names. Throws an error that names the file and the field. */
 export async function readOidcConfig(file: string, env: NodeJS.ProcessEnv): Promise<OidcConfig> {
   const checked = oidcFile.safeParse(parseText(file, await readText(file)));
   if (!checked.success) throw invalid(file, ...toProblem(checked.error));
@@ -43,7 +43,7 @@ function parseText(file: string, text: string): unknown {
   try {
     return parse(text, { maxAliasCount: 0 });
   } catch (cause) {
-    // The first line only: the others show the text of the file.
+    // Only the first line of the message: the other lines quote the file.
     const [reason = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
     throw invalid(file, `is not YAML or JSON: ${reason}`, 'correct it', cause);
   }

@@ -5,12 +5,12 @@ import type { Store } from '../store/store.ts';
 import { isStoreError } from '../store/store-errors.ts';
 import { signOnLimits } from './limits.ts';
 
-/** One sign-in between the departure of a browser to a provider and its return. */
+/** A sign-in from the redirect of a browser to a provider until its return. */
 export interface SignInFlow {
   readonly issuerId: string;
   /** The page of the dashboard to open afterwards. */
   readonly page: string | null;
-  /** The workspace that the person asks for. */
+  /** The workspace that the person requests. */
   readonly workspaceId: string | null;
   readonly state: string;
   readonly nonce: string;
@@ -18,23 +18,23 @@ export interface SignInFlow {
   readonly until: number;
 }
 
-/** What a flow is begun for. */
+/** The parameters of a new flow. */
 export type NewFlow = Pick<SignInFlow, 'issuerId' | 'page' | 'workspaceId'>;
 
 /**
- * Flows are kept by the browser, in a signed cookie: visitors who never come back cost the server nothing, and every node knows every
+ * Flows are stored in the browser, in a signed cookie: a browser that never returns costs the server nothing, and every node can finish a
  * flow. State, nonce and the verifier of PKCE are derived from a secret of the cookie with the signing key of the server, so
- * neither the cookie nor the address alone is enough to finish a flow.
+ * neither the cookie nor the URL alone is enough to finish a flow.
  */
 export interface SignInFlows {
   begin(flow: NewFlow): { readonly cookie: string; readonly flow: SignInFlow };
-  /** The flow of a cookie, if the provider has returned its state in time. */
+  /** The flow in a cookie, if the state matches and the flow has not expired. */
   read(cookie: string, state: string | null): SignInFlow | undefined;
-  /** Uses a flow up, on every node. False if it was used before. */
+  /** Marks a flow as used, for all nodes. False if it was used before. */
   finish(flow: SignInFlow): Promise<boolean>;
 }
 
-/** What flows are signed with, and where used ones are stored. */
+/** The key that signs flows, and the store that records used flows. */
 export interface SignInFlowsOptions {
   readonly signingKey: Uint8Array;
   readonly clock: Pick<Clock, 'now'>;
@@ -78,12 +78,12 @@ export function createSignInFlows({ signingKey, clock, store, random }: SignInFl
     return { issuerId, page, workspaceId, until, state, nonce, verifier };
   }
 
-  /** The same key signs other things; the purpose keeps one from being accepted as another. */
+  /** Derives a value from the signing key. The key signs other values too: the purpose prevents a value of one kind from being accepted as another. */
   function derive(purpose: string, text: string): string {
     return createHmac('sha256', signingKey).update(`fleetloom sign-in ${purpose} ${text}`).digest('base64url');
   }
 
-  /** Each flow removes more than it adds. */
+  /** Removes expired records. Each finished flow removes more records than it adds. */
   async function removeExpired(): Promise<void> {
     const { items } = await documents.list({ kind: USED_FLOW, order: 'asc', limit: EXPIRED_AT_ONCE });
     const expired = items.filter(({ id }) => Number(id.slice(0, TIME_CHARS)) <= clock.now());
@@ -95,11 +95,11 @@ function isSame(one: string, other: string): boolean {
   return isSameDigest(digestOf(one), digestOf(other));
 }
 
-/** Secret, issuer, page, workspace, end. */
+/** The payload of a cookie: secret, issuer, page, workspace, expiry. */
 type Fields = [string, string, string | null, string | null, number];
 
 const TIME_CHARS = 15;
 const EXPIRED_AT_ONCE = 10;
 
-/** The kind of the stored documents. */
+/** The kind of the documents that record used flows. */
 const USED_FLOW = 'used_sign_in';

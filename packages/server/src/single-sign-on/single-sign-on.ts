@@ -16,22 +16,22 @@ export interface SingleSignOn {
   readonly sessionMs: number;
   readonly providers: readonly SignOnProvider[];
   readonly flows: SignInFlows;
-  /** Whether people of this issuer are let in: not any more after it was removed from the configuration. */
+  /** Whether the configuration has this issuer. People of an issuer that was removed are rejected. */
   readonly hasIssuer: (issuer: string) => boolean;
-  /** The workspaces that people can be in. */
+  /** The workspaces to which grants give access. */
   readonly workspaces: readonly string[];
-  /** Encrypts an id token, which the provider asks for at the logout of its person. */
+  /** Encrypts an id token, which is sent to the provider when the person signs out. Undefined if the token is too large to keep. */
   readonly seal: (person: Person, idToken: string) => string | undefined;
-  /** Where a browser signs out of the provider of its person; undefined if the provider has no such page. */
+  /** The URL at which a browser signs out of the person's provider; undefined if the provider has no such page. */
   readonly endSessionUrl: (person: Person, sealedIdToken: string | undefined) => Promise<string | undefined>;
 }
 
-/** A provider with the check of its logout tokens. */
+/** A provider with the validation of its logout tokens. */
 export interface SignOnProvider extends Provider {
   readonly readLogoutToken: ReadLogoutToken;
 }
 
-/** What single sign-on is made of. */
+/** The dependencies of single sign-on. */
 export interface SingleSignOnOptions {
   readonly config: OidcConfig;
   readonly signingKey: Uint8Array;
@@ -64,7 +64,7 @@ export function createSingleSignOn({ config, signingKey, store, clock }: SingleS
   };
 }
 
-/** Providers differ in whether their issuer ends with a slash; the configuration may leave it out. */
+/** An issuer without trailing slashes: some providers end their issuer with one, and the configuration may omit it. */
 function trim(issuer: string): string {
   return issuer.replace(/\/+$/, '');
 }

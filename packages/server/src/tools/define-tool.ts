@@ -4,12 +4,12 @@ import { runSafely } from './run-safely.ts';
 import { type Tool, type ToolContext, type ToolResult, textResult } from './tool.ts';
 import { ToolFailure } from './tool-failure.ts';
 
-/** A tool as the model sees it, and the check of its input. */
+/** The description of a tool for the model, and the check of its input. */
 export interface ToolDefinition<Input> {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonObject;
-  /** Throws a {@link ToolFailure} that names what does not fit. */
+  /** Checks an input. Throws a {@link ToolFailure} that names the invalid fields. */
   readonly check: (input: Json) => Input;
 }
 
@@ -36,7 +36,7 @@ export function defineTool<Schema extends z.ZodObject>(parts: ToolParts<Schema>)
 }
 
 /**
- * A defined tool with what it does in one session: a result, or text that stands for one, or a {@link ToolFailure}. Its
+ * Binds a defined tool to its work in one session, which returns a result or a text, or throws a {@link ToolFailure}. The
  * input is checked before it runs, and it never rejects.
  */
 export function bindTool<Input>(
@@ -59,11 +59,11 @@ export function bindTool<Input>(
 function toJsonSchema(schema: z.ZodObject): JsonObject {
   const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input' });
   const simple = Object.entries(properties).map(([name, property]) => [name, withoutNull(property)] as const);
-  // The generator makes plain JSON, which its own type is too loose to say.
+  // The cast is safe because the generator returns plain JSON, although its type is wider.
   return { type: 'object', properties: Object.fromEntries(simple), required } as unknown as { [key: string]: Json };
 }
 
-/** Models write null for what they leave out, so null is accepted, but the schema that they see does not mention it. */
+/** Removes null from a schema: models may send null for an absent field, so null is accepted, but not shown to them. */
 function withoutNull(property: unknown): unknown {
   if (typeof property !== 'object' || property === null) return property;
   const { anyOf, ...rest } = { anyOf: undefined, ...property };
@@ -73,7 +73,7 @@ function withoutNull(property: unknown): unknown {
   return type === undefined ? merged : { ...merged, type };
 }
 
-/** `command: must be a string, got a number; timeout_ms: …` */
+/** Describes invalid fields: `command: must be a string, got a number; timeout_ms: …`. */
 function toWords(error: z.ZodError): string {
   const issues = error.issues.map(({ path, message }) => `${path.length === 0 ? 'input' : path.join('.')}: ${message}`);
   return `the input does not fit: ${issues.join('; ')}`;

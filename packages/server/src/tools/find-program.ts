@@ -2,10 +2,10 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
 
-/** Where a program is, or `undefined`. */
+/** Finds the path of a program; undefined if it is not installed. */
 export type FindProgram = (name: string) => Promise<string | undefined>;
 
-/** Looks in the directories of PATH, as a shell does. Relative ones are left out: they would be resolved against a workspace. */
+/** Searches the directories of PATH, as a shell does. Skips relative ones, which would be resolved against a workspace. */
 export async function findProgram(name: string, path = process.env['PATH'] ?? ''): Promise<string | undefined> {
   for (const directory of path.split(delimiter).filter((part) => isAbsolute(part))) {
     const file = join(directory, name);
@@ -19,7 +19,7 @@ async function isProgram(file: string): Promise<boolean> {
     await access(file, constants.X_OK);
     return (await stat(file)).isFile();
   } catch {
-    // Missing or not executable: the caller treats both the same.
+    // The file is missing or not executable, which makes no difference.
     return false;
   }
 }

@@ -1,16 +1,16 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Variables of the environment that mark processes begin with this. */
+/** The prefix of environment variables that mark processes. */
 export const MARKER_PREFIX = 'FLEETLOOM_MARK_';
 
 /**
- * Kills a process group and, where the system lets us look, everything that carries the marker in its environment: what
- * started a session of its own is in no group of ours any more.
+ * Kills a process group and, on Linux, all processes with the marker in their environment: a process that
+ * started a session of its own is not in the group any more.
  */
 export async function killAll(pid: number | undefined, marker: string): Promise<void> {
   if (pid !== undefined) kill(-pid);
-  // A process that is killed may just have started another one, so this is over when none is found.
+  // A killed process may just have started another one, so the search is repeated until none is found.
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const all = await scan();
     const marked = all?.filter(({ environment }) => environment.includes(marker));
@@ -22,7 +22,7 @@ export async function killAll(pid: number | undefined, marker: string): Promise<
 
 const ROUNDS_MAX = 20;
 const RETRY_MS = 50;
-/** Files that are open at a time. Descriptors may be what the machine is short of. */
+/** Files that are open at the same time, because the machine may be short of descriptors. */
 const READS_MAX = 16;
 
 interface Found {
@@ -35,7 +35,7 @@ type Processes = readonly Found[] | undefined;
 let running: Promise<unknown> = Promise.resolve();
 let next: Promise<Processes> | undefined;
 
-/** A look at all processes that begins after the call. When many are killed at once, they share the next one. */
+/** Scans all processes, beginning after the call. Concurrent callers share the next scan. */
 function scan(): Promise<Processes> {
   next ??= running.then(() => {
     next = undefined;
@@ -57,7 +57,7 @@ async function readProcesses(): Promise<Processes> {
     }
     return found;
   } catch (error) {
-    // On other systems than Linux there is nothing to look at.
+    // Systems other than Linux have no such directory.
     return isShortage(error) ? undefined : [];
   }
 }
@@ -83,6 +83,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // Gone already, which is what we want.
+    // The process is gone already.
   }
 }

@@ -6,7 +6,7 @@ import { ToolFailure } from './tool-failure.ts';
 import type { ToolLimits } from './tool-limits.ts';
 
 export interface LimitOutputOptions {
-  /** Writes it to a new file of the workspace, and gives its path. */
+  /** Writes a text to a new file of the workspace, and returns its path. */
   readonly keep: (name: string, text: string, context: ToolContext) => Promise<string>;
   readonly clock: Clock;
   readonly limits: ToolLimits;
@@ -16,8 +16,8 @@ export interface LimitOutputOptions {
 export type LimitOutput = (toolName: string, result: ToolResult, context: ToolContext) => Promise<ToolResult>;
 
 /**
- * Applied to every result: text that is too long for a model is saved to a file of the workspace, and the model receives
- * its beginning, its end and the path of the file. Characters that a store or a model would refuse are replaced.
+ * Creates the filter of all results: text that is too long for a model is saved to a file of the workspace, and the model receives
+ * its beginning, its end and the path of the file. Characters that a store or a model would reject are replaced.
  */
 export function createLimitOutput({ keep, clock, limits }: LimitOutputOptions): LimitOutput {
   const { toolTextCharsMax, toolPreviewChars, toolImageCharsMax } = limits;
@@ -46,19 +46,19 @@ export function createLimitOutput({ keep, clock, limits }: LimitOutputOptions): 
   }
 }
 
-/** An empty text is refused by the Messages API, half of a pair of surrogates by JSON, and NUL by some databases. */
+/** Replaces text that is rejected elsewhere: empty text by the Messages API, unpaired surrogates by JSON, and NUL by some databases. */
 async function cleanBlock(block: ResultBlock): Promise<ResultBlock> {
   if (block.type !== 'text') return block;
   const text = block.text.length <= PIECE_CHARS ? clean(block.text) : await inSlices(cleanInPieces(block.text));
   return { type: 'text', text: text === '' ? '(empty)' : text };
 }
 
-/** Replacing takes most of a second where all of ten megabytes has to be replaced. */
+/** Cleans a text in slices: replacing ten megabytes can take most of a second. */
 function* cleanInPieces(text: string): Generator<void, string> {
   const pieces: string[] = [];
   for (let at = 0; at < text.length; ) {
     const end = Math.min(text.length, at + PIECE_CHARS);
-    // Both halves of a character are in one piece.
+    // Keeps both halves of a surrogate pair in one piece.
     const next = end < text.length && /[\ud800-\udbff]/.test(text[end - 1]!) ? end + 1 : end;
     pieces.push(clean(text.slice(at, next)));
     at = next;
@@ -73,7 +73,7 @@ function clean(text: string): string {
   return text.replace(UNFIT, '\ufffd');
 }
 
-// oxlint-disable-next-line no-control-regex -- NUL is one of those that do not fit
+// oxlint-disable-next-line no-control-regex -- NUL is one of the characters to replace
 const UNFIT = /\u0000|\p{Surrogate}/gu;
 
 function refuseLargeImage(block: ResultBlock, charsMax: number): ResultBlock {
@@ -89,7 +89,7 @@ function refuseLargeImage(block: ResultBlock, charsMax: number): ResultBlock {
 
 function toPreview(text: string, chars: number): string {
   const half = Math.floor(chars / 2);
-  // Cut between the halves of a pair it would be no text.
+  // Drops half of a surrogate pair at the cut.
   const begin = text.slice(0, half).replace(/\p{Surrogate}$/u, '');
   const end = text.slice(-half).replace(/^\p{Surrogate}/u, '');
   return `${begin}\n\n[… ${text.length - begin.length - end.length} characters …]\n\n${end}`;

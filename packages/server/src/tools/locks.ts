@@ -7,7 +7,7 @@ export interface Locks {
 
 /** Creates locks that are granted in the order of their requests. */
 export function createLocks(): Locks {
-  /** The last one in each queue. A key with an empty queue is removed. */
+  /** The last work in each queue, by key. A key with an empty queue is removed. */
   const tails = new Map<string, Promise<void>>();
   return {
     hold: async (key, work) => {

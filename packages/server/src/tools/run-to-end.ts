@@ -1,9 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 
 export interface ProgramEnd {
-  /** Null when it was killed, also because it took too long. */
+  /** The exit code; null if the program was killed, for example because it took too long. */
   readonly code: number | null;
-  /** The beginning of what it wrote to stderr. */
+  /** The beginning of stderr. */
   readonly complaint: string;
 }
 

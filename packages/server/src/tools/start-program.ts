@@ -1,7 +1,7 @@
 import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import { startProcess } from '../base/process/start-process.ts';
 
-/** Starts a program, or throws why the machine did not start it: no descriptors, no processes, no such file. */
+/** Starts a program. Throws the reason if the machine cannot start it: no descriptors, no processes, no such file. */
 export async function startProgram(
   file: string,
   args: readonly string[],
@@ -12,7 +12,7 @@ export async function startProgram(
     reason ??= error;
   });
   if (child?.pid !== undefined) return child;
-  // Most reasons are reported in the next tick.
+  // Most errors are reported in the next tick.
   await new Promise((resolve) => setImmediate(resolve));
   throw reason ?? new Error(`${file} was not started`);
 }

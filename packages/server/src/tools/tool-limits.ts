@@ -10,7 +10,7 @@ const standardLimits = {
   toolNameCharsMax: baseLimits.toolNameCharsMax,
 };
 
-/** Tests make them small to reach their edges. */
+/** The limits with changes applied. Tests lower limits to reach their edges. */
 export function toToolLimits(changed?: Partial<ToolLimits>): ToolLimits {
   return changed === undefined ? standardLimits : { ...standardLimits, ...changed };
 }

@@ -9,8 +9,8 @@ export interface Tool {
   /** A JSON schema of an object. */
   readonly inputSchema: JsonObject;
   /**
-   * Does it. Never rejects: whatever goes wrong is a result with `isError`, in words that the model can act on. When the
-   * signal comes it stops what it does, its processes included, and settles soon.
+   * Runs the tool. Never rejects: a failure is a result with `isError`, in words that the model can act on. When the
+   * signal is aborted, the tool stops its work and its processes, and settles soon.
    */
   run(input: Json, context: ToolContext): Promise<ToolResult>;
 }
@@ -24,10 +24,10 @@ export interface ToolContext {
    * nodes share the sessions, one that has asked for it stays with this node: only who works with files asks.
    */
   readonly openWorkspace: () => Promise<string>;
-  /** The thread whose own worktree that directory is; null: it is the workspace of the session. */
+  /** The thread that owns the directory as its worktree; null for the workspace of the session. */
   readonly worktreeOwner?: string | null | undefined;
   readonly signal: AbortSignal;
-  /** The thread has run commands before, in a shell that may be gone by now. */
+  /** Whether the thread has run commands before, in a shell that may be gone. */
   readonly hadShell?: boolean | undefined;
 }
 

@@ -25,7 +25,7 @@ export interface Bench {
   readonly workspace: string;
   /** A directory beside the workspace, which no tool may reach. */
   readonly outside: string;
-  /** Runs a tool of an agent that has all of them. */
+  /** Runs a tool of an agent that has all tools. */
   readonly run: (name: string, input: Json, options?: RunOptions) => Promise<Said>;
   /** Writes a file into the workspace. */
   readonly put: (path: string, content: string | Uint8Array) => string;
@@ -122,14 +122,14 @@ export function runProgram(name: string, args: readonly string[]): void {
   execFileSync(name, args, { stdio: 'ignore' });
 }
 
-/** Programs as they are here, without those that are named. */
+/** Finds the programs of this machine, except the named ones. */
 export function withoutPrograms(...names: string[]): (name: string) => Promise<string | undefined> {
   return async (name) => (names.includes(name) ? undefined : await findProgram(name));
 }
 
 const state = await openBubblewrap({ findProgram });
 
-/** Why tests of the sandbox are left out, or nothing. */
+/** Why tests of the sandbox are skipped; undefined if they run. */
 export const noSandbox: string | undefined = state.type === 'ready' ? undefined : state.reason;
 if (noSandbox !== undefined) console.warn(`tests of the sandbox are left out: ${noSandbox}`);
 

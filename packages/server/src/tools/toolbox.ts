@@ -6,14 +6,14 @@ import type { ToolContext, ToolResult } from './tool.ts';
  * calls (shells, connections, caches). Custom tools are offered here too, and run by the client.
  */
 export interface Toolbox {
-  /** What an agent may use, as its definition says. Servers that cannot be reached are problems, and the rest is offered. */
+  /** The tools that an agent may use by its definition. Unreachable servers are reported as problems; all other tools are offered. */
   offer(agent: ToolOwner): Promise<ToolOffer>;
-  /** Lets go of everything a thread kept, e.g. its shell. */
+  /** Releases the state of a thread, for example its shell. */
   closeThread(threadId: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The parts of an agent that say what it may use, as the wire has them and the door has checked them. */
+/** The fields of an agent that define its tools, as on the wire, checked by the route. */
 export interface ToolOwner {
   readonly tools: readonly JsonObject[];
   readonly mcp_servers: readonly JsonObject[];
@@ -21,23 +21,23 @@ export interface ToolOwner {
 
 /** The tools of an agent, and why some are missing. */
 export interface ToolOffer {
-  /** By the name that the model uses. */
+  /** The tools by the name that the model uses. */
   readonly tools: ReadonlyMap<string, OfferedTool>;
   readonly problems: readonly ToolProblem[];
 }
 
-/** A tool as the model sees it, and how it is run. */
+/** A tool as the model sees it, and the function that runs it. */
 export type OfferedTool = {
   readonly description: string;
   readonly inputSchema: JsonObject;
-  /** False: the model does not see the tool, and a call is refused. */
+  /** If false, the model does not see the tool, and a call is rejected. */
   readonly isEnabled: boolean;
 } & (
   | {
       readonly kind: 'builtin';
       readonly name: string;
       readonly permission: 'allow' | 'ask';
-      /** Works on the files of the session, so in a self-hosted environment its worker runs it. */
+      /** Whether the tool works on the files of the session, so that in a self-hosted environment its worker runs it. */
       readonly isSandboxed: boolean;
       run(input: Json, context: ToolContext): Promise<ToolResult>;
     }
@@ -48,7 +48,7 @@ export type OfferedTool = {
       readonly permission: 'allow' | 'ask';
       run(input: Json, context: ToolContext): Promise<ToolResult>;
     }
-  /** The client runs it. */
+  /** A custom tool, which the client runs. */
   | { readonly kind: 'custom'; readonly name: string }
 );
 

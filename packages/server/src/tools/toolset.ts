@@ -9,8 +9,8 @@ export interface ToolChoice {
 }
 
 /**
- * Reads a toolset: what its entry for the tool says, else what it says for all, else what the kind of toolset has.
- * The door has checked it, so what does not fit here is something newer, and counts as not said.
+ * Reads a toolset: the settings of its entry for the tool, else its default settings, else the defaults of the kind of toolset.
+ * The route has checked the toolset, so unknown values come from a newer version, and are treated as absent.
  */
 export function chooseTool(toolset: JsonObject, name: string, unsaid: 'allow' | 'ask'): ToolChoice {
   const config = toObjects(toolset['configs']).findLast((entry) => entry['name'] === name) ?? {};
@@ -22,7 +22,7 @@ export function chooseTool(toolset: JsonObject, name: string, unsaid: 'allow' | 
   return { isEnabled: enabled ?? true, permission: permission ?? unsaid, config };
 }
 
-/** `auto` leaves it to a judge, and where there is none the people are. So does every policy that we do not know. */
+/** The permission of a policy. `auto` and unknown policies ask a person. */
 function toPermission(policy: Json | undefined): 'allow' | 'ask' | undefined {
   const type = toObject(policy)['type'];
   if (type === undefined) return undefined;

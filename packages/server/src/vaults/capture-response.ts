@@ -2,14 +2,14 @@ import type { CapturedResponse } from '@fleetloom/protocol/managed-agents';
 import type { ReceivedResponse } from './send-request.ts';
 import { vaultLimits } from './limits.ts';
 
-/** A response for people: without secrets, and cut where it is long. */
+/** A response to show to people: secrets are redacted, and a long body is truncated. */
 export function captureResponse(
   { status, headers, body, isTruncated }: ReceivedResponse,
   secrets: readonly (string | undefined)[],
 ): CapturedResponse {
   const type = headers['content-type'];
   const known = secrets.flatMap((secret = '') => (secret.length < SECRET_CHARS_MIN ? [] : [secret]));
-  // Before it is cut, so that no part of a secret is left at the end.
+  // Redacts before truncating, so that no part of a secret is left at the end.
   const whole = redact(body, known);
   const longest = Math.max(0, ...known.map(({ length }) => length)) * ESCAPE_CHARS_MAX;
   const clean = isTruncated ? whole.slice(0, Math.max(0, whole.length - longest)) : whole;
@@ -23,7 +23,7 @@ export function captureResponse(
   };
 }
 
-/** Replaces secrets, also where they are escaped, encoded or in base64. */
+/** Replaces secrets, including their escaped, percent-encoded and base64 forms. */
 function redact(text: string, secrets: readonly string[]): string {
   const { plain, starts, ends } = decode(text);
   const found = secrets.flatMap((secret) => {
@@ -56,7 +56,7 @@ function findAll(text: string, form: string): readonly Part[] {
   return found;
 }
 
-/** The text without escapes of JSON, URLs and HTML, and where each of its characters is in the original. */
+/** The text with escapes of JSON, URLs and HTML decoded, and the position of each of its characters in the original. */
 function decode(text: string): { plain: string; starts: readonly number[]; ends: readonly number[] } {
   const [starts, ends]: [number[], number[]] = [[], []];
   let [plain, from] = ['', 0];
@@ -77,10 +77,10 @@ function decode(text: string): { plain: string; starts: readonly number[]; ends:
   return { plain, starts, ends };
 }
 
-/** Of bytes beyond ASCII all in a row, which are one character or more. */
+/** One escape. Consecutive percent-encoded bytes beyond ASCII match as a whole, because together they encode one or more characters. */
 const ESCAPE =
   /\\u[0-9a-f]{4}|\\["\\/]|%[0-7][0-9a-f]|(?:%[89a-f][0-9a-f])+|&#(?:\d{1,6}|x[0-9a-f]{1,5});|&(?:amp|lt|gt|quot|apos);/gi;
-/** For one character: three bytes in a URL. */
+/** The length of the longest escape of one character: three percent-encoded bytes. */
 const ESCAPE_CHARS_MAX = 9;
 
 function decodeOne(escape: string): string {
@@ -93,12 +93,12 @@ function decodeOne(escape: string): string {
 
 const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
-/** Shorter ones would be found in any text. */
+/** Shorter secrets are not redacted: they would match in any text. */
 const SECRET_CHARS_MIN = 4;
 
 function cutBytes(bytes: Buffer): string {
   let end: number = vaultLimits.capturedBytesMax;
-  // Not within a character.
+  // Does not cut within a character.
   while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end--;
   return bytes.subarray(0, end).toString();
 }

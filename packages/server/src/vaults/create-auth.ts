@@ -4,7 +4,7 @@ import { toServerKey } from './server-key.ts';
 import type { Secrets } from './stored.ts';
 import { invalidField } from './vault-errors.ts';
 
-/** A checked `auth`: what is shown, what is sealed, and the key that is unique in its vault. */
+/** A checked `auth`, split into the visible fields, the secrets to seal, and the key that is unique in its vault. */
 export interface CheckedAuth {
   readonly auth: CredentialAuth;
   readonly secrets: Secrets;
@@ -16,7 +16,7 @@ export function createAuth(params: CredentialAuthParams, now: number): CheckedAu
   if (params.type === 'environment_variable') return createVariable(params);
   const { mcp_server_url: url } = params;
   checkUrl('auth.mcp_server_url', url);
-  // The check has made sure that it is a URL of a server.
+  // `checkUrl` has ensured that this is a URL of a server.
   const key = toServerKey(url)!;
   if (params.type === 'static_bearer') {
     const secrets = { token: checkSecret('auth.token', params.token) };
@@ -76,32 +76,32 @@ function toRefreshSecrets(refresh: RefreshParams): Secrets {
   };
 }
 
-/** Throws for text that cannot be in a header or a variable. The text itself is in no message. */
+/** Throws if the text cannot be used in a header or a variable. Error messages do not contain the text. */
 export function checkSecret(field: string, secret: string): string {
   if (secret === '') throw invalidField(field, 'is empty', 'send the secret, or leave the field out');
   const bytes = Buffer.byteLength(secret);
   if (bytes > vaultLimits.secretBytesMax) {
     throw invalidField(field, `has ${bytes} bytes`, `send at most ${vaultLimits.secretBytesMax}`);
   }
-  // oxlint-disable-next-line no-control-regex -- these are what is refused
+  // oxlint-disable-next-line no-control-regex -- the characters to reject
   if (!/[\0\r\n]/.test(secret)) return secret;
   throw invalidField(field, 'has a line break or a NUL character', 'send the secret without the line break at its end');
 }
 
-/** Throws unless it is in the future. */
+/** Throws unless the expiry is in the future. */
 export function checkExpiry(expires: string, now: number): string {
   const at = Date.parse(expires);
   if (at > now) return new Date(at).toISOString();
   throw invalidField('auth.expires_at', `${expires} is in the past`, 'send a new access token with its expiry');
 }
 
-/** Throws if neither place is left, which would make the secret useless. */
+/** Throws if neither headers nor bodies are allowed, because the secret could not be used. */
 export function checkLocation(location: { readonly header: boolean; readonly body: boolean }) {
   if (location.header || location.body) return location;
   throw invalidField('auth.injection_location', 'allows neither headers nor bodies', 'set header or body to true');
 }
 
-/** Throws for hosts that are not plain names, addresses or wildcards. */
+/** Throws if a host is not a plain name, an IPv4 address or a wildcard. */
 export function checkNetworking(networking: CredentialNetworking): CredentialNetworking {
   if (networking.type === 'unrestricted') return networking;
   const invalid = networking.allowed_hosts.find((host) => !isHost(host));
@@ -115,7 +115,7 @@ function isHost(host: string): boolean {
   if (name.length > vaultLimits.hostCharsMax) return false;
   const labels = name.split('.');
   if (!labels.every((label) => LABEL.test(label))) return false;
-  // Digits in the end mean an address, which has exactly four parts and no sub-domains.
+  // A last label of digits means an IPv4 address, which has exactly four parts and no wildcard.
   if (!/^\d+$/.test(labels.at(-1)!)) return true;
   return (
     name === host && labels.length === 4 && labels.every((label) => /^\d{1,3}$/.test(label) && Number(label) <= 255)
@@ -124,7 +124,7 @@ function isHost(host: string): boolean {
 
 const LABEL = /^[\p{L}\p{N}_](?:[\p{L}\p{N}_-]{0,61}[\p{L}\p{N}_])?$/u;
 
-/** Throws for what is not a URL of a server. */
+/** Throws if the text is not a URL of a server. */
 export function checkUrl(field: string, url: string): void {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   const isServer = parsed !== undefined && /^https?:$/.test(parsed.protocol);
@@ -133,7 +133,7 @@ export function checkUrl(field: string, url: string): void {
   throw invalidField(field, 'has a user name or password', 'leave them out of the URL');
 }
 
-/** Names that break a shell or take it over. */
+/** Throws for names that would break shells and programs or change their behaviour. */
 function checkVariableName(name: string): void {
   const isName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/.test(name);
   const isTaken = RESERVED.has(name) || /^(?:LD|DYLD|GIT|SSL)_/.test(name) || name.toUpperCase().endsWith('_PROXY');

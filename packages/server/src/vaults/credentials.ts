@@ -31,7 +31,7 @@ import {
 import { updateAuth } from './update-auth.ts';
 import { invalidField, vaultError } from './vault-errors.ts';
 
-/** The credentials of all vaults. No answer contains a secret. */
+/** The credentials of all vaults. No method returns a secret. */
 export interface Credentials {
   create(
     path: Omit<CredentialPath, 'id'>,
@@ -42,12 +42,12 @@ export interface Credentials {
   get(path: CredentialPath): Promise<VaultCredential>;
   list(path: Omit<CredentialPath, 'id'>, page: VaultPage): Promise<WirePage<VaultCredential>>;
   update(path: CredentialPath, params: VaultCredentialUpdateParams, audit?: Auditor): Promise<VaultCredential>;
-  /** Erases its secrets in the same commit. A second time changes nothing. */
+  /** Archives a credential and erases its secrets in the same commit. Archiving it again changes nothing. */
   archive(path: CredentialPath, audit?: Auditor): Promise<VaultCredential>;
   delete(path: CredentialPath, audit?: Auditor): Promise<DeletedVaultCredential>;
 }
 
-/** What creating a credential does in the same commit. */
+/** Further changes to make in the commit that creates a credential. */
 export interface CreateMore {
   /** Archives the OAuth credential of the same URL, if the vault has one. */
   readonly replaces: true;
@@ -132,7 +132,7 @@ export function createCredentials({ store, secrets: box, events, clock, ids }: C
           ...after,
           updatedAt: now,
           secretsVersion: before.secretsVersion + (hasSecrets ? 1 : 0),
-          // What was refused before may be accepted now. A request that is under way still has the refresh token.
+          // Clears a recorded rejection: the new values may be accepted. The claim stays, because a request in progress still uses the refresh token.
           refresh: isNew
             ? { ...noRefresh, lastAt: before.refresh.lastAt, claimedUntil: before.refresh.claimedUntil }
             : before.refresh,
@@ -171,7 +171,7 @@ export function createCredentials({ store, secrets: box, events, clock, ids }: C
     return { vault, credential: await readCredential(documents, { workspaceId, vaultId, id }) };
   }
 
-  /** The credential that a new one takes the place of: OAuth again, for the same server. */
+  /** The credential that a new one replaces: the OAuth credential for the same server. */
   async function findReplaced({ data }: Stored<StoredVault>, key: string) {
     const taken = data.active.find((each) => each.key === key);
     const document = taken && (await documents.get(CREDENTIAL, taken.id));
@@ -179,7 +179,7 @@ export function createCredentials({ store, secrets: box, events, clock, ids }: C
     return credential?.data.auth.type === 'mcp_oauth' ? credential : undefined;
   }
 
-  /** The secrets that stay, with the new ones. */
+  /** The change that stores the new secrets together with the unchanged ones. */
   async function withSecrets(path: CredentialPath, added: Secrets): Promise<DocumentChange> {
     const known = await box.read(path);
     return await box.toPut(path, { ...known?.secrets, ...added }, known?.revision ?? 0);
@@ -196,7 +196,7 @@ export function createCredentials({ store, secrets: box, events, clock, ids }: C
   }
 }
 
-/** A credential below the path of its own vault; below any other it does not exist. */
+/** Reads a credential of a vault. Throws if the credential belongs to another vault or workspace. */
 export async function readCredential(
   documents: Store['documents'],
   { workspaceId, vaultId, id }: CredentialPath,
@@ -218,7 +218,7 @@ function checkRoom(vaultId: string, active: StoredVault['active'], key: string):
   throw vaultError('too_many_credentials', `${vaultId} has ${active.length} active credentials`);
 }
 
-/** A name can be cleared, and not be empty. */
+/** Throws for an empty name. Null is valid: it removes the name. */
 function checkName(name: string | null | undefined): void {
   if (name === '') throw invalidField('display_name', 'is empty', 'send a name, or null to remove it');
 }
@@ -227,7 +227,7 @@ function withoutKey(vault: Stored<StoredVault>, credentialId: string): DocumentC
   return putVault(vault, { ...vault.data, active: vault.data.active.filter(({ id }) => id !== credentialId) });
 }
 
-/** What entries of the audit log say of a credential. Its URL may hold a key. */
+/** The details of a credential in the audit log. Without its URL, which may contain a key. */
 export function toDetails({ vaultId, auth }: StoredCredential): object {
   return { vault_id: vaultId, type: auth.type };
 }

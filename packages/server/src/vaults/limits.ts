@@ -1,44 +1,44 @@
 /** Numbers that bound vaults, credentials and their use. Each has a test at its edge. */
 export const vaultLimits = {
-  /** The name of a vault or credential. */
+  /** Characters of the name of a vault or credential. */
   displayNameCharsMax: 255,
   /** Active credentials of one vault. */
   credentialsMax: 20,
-  /** A token, password or other secret. */
+  /** Bytes of a token, password or other secret. */
   secretBytesMax: 65_536,
-  /** A URL of an MCP server or a token endpoint. */
+  /** Characters of the URL of an MCP server or a token endpoint. */
   urlCharsMax: 2_048,
-  /** A scope, a resource or a client id. */
+  /** Characters of a scope, a resource or a client id. */
   oauthTextCharsMax: 2_048,
-  /** Hosts that a secret may be sent to. */
+  /** Allowed hosts of one secret. */
   allowedHostsMax: 16,
   hostCharsMax: 253,
   /** Vaults of one session. */
   sessionVaultsMax: 50,
   /** An access token is renewed when it expires within this time. */
   refreshEarlyMs: 60_000,
-  /** A token that was renewed this recently and is refused all the same is not renewed again: the server wants something else. */
+  /** A rejected token that was renewed this recently is not renewed again: the server rejects it for another reason than its age. */
   refreshAgainMs: 30_000,
-  /** How long a token endpoint may take, its body included. */
+  /** How long a token endpoint may take to respond, including the body. */
   tokenEndpointMs: 10_000,
   tokenResponseBytesMax: 256 * 1024,
-  /** How long one node may renew a token before another one tries: longer than an endpoint may take. */
+  /** How long the claim of a node on renewing a token lasts: longer than a token endpoint may take. */
   refreshClaimMs: 15_000,
-  /** How often a node looks whether another one has renewed a token. */
+  /** How often a node checks whether another node has renewed a token. */
   refreshPollMs: 50,
   /** The first wait after a token endpoint failed; it doubles each time, up to the longest. */
   refreshRetryMs: 1_000,
   refreshRetryMsMax: 300_000,
-  /** One step of a validation. */
+  /** How long one step of a validation may take. */
   probeMs: 10_000,
   probeResponseBytesMax: 256 * 1024,
-  /** The body of a response that a validation reports. */
+  /** Bytes of a response body that a validation reports. */
   capturedBytesMax: 4_096,
   /** How long a user may take to consent. */
   oauthFlowMs: 15 * 60_000,
-  /** How long it can be asked after that what came of it. */
+  /** How long the result of a flow can be read after that time. */
   oauthFlowKeepMs: 15 * 60_000,
-  /** How long finding out how an MCP server authorizes may take, with a registration. */
+  /** How long the OAuth discovery of an MCP server may take, including the registration of a client. */
   oauthDiscoveryMs: 30_000,
   metadataBytesMax: 256 * 1024,
   /** How many secrets are encrypted again by one request. */

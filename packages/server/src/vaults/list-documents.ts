@@ -3,14 +3,14 @@ import { requestError } from '../base/request-error.ts';
 import type { Store, WorkspaceDocuments } from '../store/store.ts';
 import { type Stored, toStored } from './stored.ts';
 
-/** Which page of a list, newest first. */
+/** A requested page of a list, newest first. */
 export interface VaultPage {
   readonly limit: number;
   readonly page?: string | undefined;
   readonly includeArchived: boolean;
 }
 
-/** A page of the documents of an owner. `next_page` names the last item, so that what comes in between moves nothing. */
+/** A page of the documents of an owner. `next_page` names the last item, so documents that are added later do not shift the next page. */
 export async function listDocuments<Data extends { readonly archivedAt: number | null }>(
   documents: Store['documents'],
   of: Pick<WorkspaceDocuments, 'kind' | 'workspaceId'>,

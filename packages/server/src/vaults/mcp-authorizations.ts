@@ -13,7 +13,7 @@ export interface SessionVaults {
   readonly vaultIds: readonly string[];
 }
 
-/** Records that a secret is about to be sent to a host. Rejects if that cannot be recorded: then it must not be sent. */
+/** Records that a secret is about to be sent to a host. Rejects if that cannot be recorded: then the secret must not be sent. */
 export type RecordUse = (path: CredentialPath, host: string) => Promise<void>;
 
 export interface McpAuthorizationsOptions {
@@ -23,7 +23,7 @@ export interface McpAuthorizationsOptions {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** The credentials of one session. Its vaults are found once; everything else is read again for each request. */
+/** Finds the `authorization` of the MCP servers of one session. Its vaults are looked up once; credentials are read for each request. */
 export function createMcpAuthorization(
   { store, secrets: box, refresher, clock }: McpAuthorizationsOptions,
   findVaults: () => Promise<SessionVaults | undefined>,
@@ -52,13 +52,13 @@ export function createMcpAuthorization(
   async function findOnce(): Promise<SessionVaults | undefined> {
     vaults ??= findVaults();
     return await vaults.catch((error: unknown) => {
-      // The next request tries again.
+      // A failure is not cached: the next request looks again.
       vaults = undefined;
       throw error;
     });
   }
 
-  /** The first vault, in the order of the session, with a credential for the server. */
+  /** The credential for the server in the first vault, in the order of the session, that has one. */
   async function findCredential(
     { workspaceId, vaultIds }: SessionVaults,
     url: string,
@@ -78,7 +78,7 @@ export function createMcpAuthorization(
   async function findToken(path: CredentialPath, rejected: string | undefined): Promise<string | undefined> {
     const document = await store.documents.get(CREDENTIAL, path.id);
     const known = document && (await box.read(path));
-    // Archived or deleted a moment ago.
+    // The credential was archived or deleted in the meantime.
     if (document === undefined || known === undefined) return undefined;
     const { auth } = toStored<StoredCredential>(document).data;
     if (auth.type !== 'mcp_oauth') return known.secrets.token;
@@ -86,11 +86,11 @@ export function createMcpAuthorization(
     if (token === undefined || auth.refresh === null) return token;
     const expiresAt = auth.expires_at === undefined ? Number.POSITIVE_INFINITY : Date.parse(auth.expires_at);
     const isEarly = rejected === undefined && clock.now() < expiresAt - vaultLimits.refreshEarlyMs;
-    // The server has refused another one: this one is newer.
+    // Also if the server has rejected another token: the stored token is newer.
     if (isEarly || (rejected !== undefined && rejected !== `Bearer ${token}`)) return token;
     const refreshed = await refresher.refresh(path, token, rejected === undefined ? 'expiring' : 'rejected');
     if (refreshed.type === 'succeeded') return refreshed.accessToken;
-    // As long as it is valid the old one is better than none.
+    // After a failed renewal the old token is used until it expires.
     return clock.now() < expiresAt ? token : undefined;
   }
 }

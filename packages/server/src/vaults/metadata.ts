@@ -1,7 +1,7 @@
 import { baseLimits } from '../base/limits.ts';
 import { invalidField } from './vault-errors.ts';
 
-/** Applies a change of metadata: null removes a key. Throws if there are too many. */
+/** Applies a change of metadata: null removes a key. Throws if too many pairs result. */
 export function mergeMetadata(
   before: Readonly<Record<string, string>>,
   patch: Readonly<Record<string, string | null>>,

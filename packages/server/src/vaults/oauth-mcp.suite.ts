@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { serveMcp, type TestMcp } from '../tools/mcp/mcp-server.suite.ts';
 
-/** A real MCP server that only answers requests with a token that is valid at the moment. */
+/** A real MCP server that responds with 401 unless a request has a token in `accepts`. */
 export interface ProtectedMcp {
   readonly url: string;
   readonly port: number;
-  /** The tokens that it accepts. */
+  /** The tokens that the server accepts. */
   readonly accepts: Set<string>;
-  /** The `authorization` of every request, in their order. */
+  /** The `authorization` header of every request, in order. */
   readonly seen: (string | undefined)[];
   readonly mcp: TestMcp;
 }
@@ -27,18 +27,18 @@ export async function serveProtectedMcp(...tokens: string[]): Promise<ProtectedM
   return { url: mcp.url, port: mcp.port, accepts, seen, mcp };
 }
 
-/** What came to a token endpoint. */
+/** A request that a token endpoint received. */
 export interface TokenCall {
   readonly headers: IncomingHttpHeaders;
   readonly form: Readonly<Record<string, string>>;
 }
 
-/** What it answers. */
+/** The response of a token endpoint. */
 export interface TokenReply {
   readonly status?: number;
   readonly body: object | string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Holds the answer back. */
+  /** The response is delayed until this resolves. */
   readonly after?: Promise<unknown>;
 }
 

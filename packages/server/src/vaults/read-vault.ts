@@ -12,9 +12,9 @@ import {
 } from './stored.ts';
 import { vaultError } from './vault-errors.ts';
 
-// What vaults and credentials have in common.
+// Functions that vaults and credentials share.
 
-/** A vault of the workspace; one of another workspace does not exist. */
+/** Reads a vault of a workspace. Throws if the vault does not exist or belongs to another workspace. */
 export async function readVault(
   documents: Store['documents'],
   workspaceId: string,
@@ -31,12 +31,12 @@ export function checkVaultOpen({ id, data }: Stored<StoredVault>): void {
   if (data.archivedAt !== null) throw vaultError('vault_archived', `${id} is archived`);
 }
 
-/** Changes a vault that is still as it was read. */
+/** The change that replaces a vault if it has not changed since it was read. */
 export function putVault({ id, revision }: Stored<StoredVault>, data: StoredVault): DocumentChange {
   return { type: 'put', kind: VAULT, id, data, ifRevision: revision };
 }
 
-/** Archives a credential and erases its secrets. */
+/** The changes that archive a credential and erase its secrets. */
 export function toArchived({ id, revision, data }: Stored<StoredCredential>, now: number): readonly DocumentChange[] {
   const archived = { ...data, archivedAt: now, updatedAt: now, refresh: { ...noRefresh, lastAt: data.refresh.lastAt } };
   return [
@@ -45,7 +45,7 @@ export function toArchived({ id, revision, data }: Stored<StoredCredential>, now
   ];
 }
 
-/** Deletes a credential with its secrets. */
+/** The changes that delete a credential and its secrets. */
 export function toDeleted(id: string): readonly DocumentChange[] {
   return [
     { type: 'delete', kind: CREDENTIAL, id },
@@ -53,7 +53,7 @@ export function toDeleted(id: string): readonly DocumentChange[] {
   ];
 }
 
-/** The event that says what became of a credential. */
+/** The webhook event about a change of a credential. */
 export function toCredentialEvent(
   what: 'created' | 'archived' | 'deleted' | 'refresh_failed',
   { id: vaultId, data }: Pick<Stored<Pick<StoredVault, 'workspaceId'>>, 'id' | 'data'>,
@@ -66,7 +66,7 @@ export function toCredentialEvent(
   };
 }
 
-/** The event that says what became of a vault. */
+/** The webhook event about a change of a vault. */
 export function toVaultEvent(
   what: 'created' | 'archived' | 'deleted',
   workspaceId: string,

@@ -5,7 +5,7 @@ import type { SecretBox } from './secret-box.ts';
 import { CREDENTIAL, type Stored, type StoredCredential, type StoredVault, toStored, VAULT } from './stored.ts';
 import { invalidField, vaultError } from './vault-errors.ts';
 
-/** What the credentials of repositories need. */
+/** The dependencies of `createRepositoryCredentials`. */
 export interface RepositoryCredentialsOptions {
   readonly store: {
     readonly documents: Store['documents'];
@@ -17,8 +17,8 @@ export interface RepositoryCredentialsOptions {
 }
 
 /**
- * Credentials of the kind `environment_variable` as tokens of git hosts, read again for each request. Others are bound to MCP
- * servers, and are not sent elsewhere.
+ * Credentials of the kind `environment_variable` as tokens of git hosts, read again for each request. Credentials of other kinds belong to
+ * MCP servers and are not sent to other hosts.
  */
 export function createRepositoryCredentials({ store, secrets, usesOf }: RepositoryCredentialsOptions) {
   return {
@@ -52,7 +52,7 @@ export function createRepositoryCredentials({ store, secrets, usesOf }: Reposito
     },
   };
 
-  /** A credential of another workspace does not exist, and one of an archived vault is archived too. */
+  /** Undefined for a credential of another workspace. Archived vaults need no check here, because their credentials are archived too. */
   async function find(workspaceId: string, credentialId: string): Promise<Stored<StoredCredential> | undefined> {
     const document = await store.documents.get(CREDENTIAL, credentialId);
     const credential = document && toStored<StoredCredential>(document);

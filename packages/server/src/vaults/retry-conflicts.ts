@@ -1,7 +1,7 @@
 import { baseLimits } from '../base/limits.ts';
 import { isStoreError } from '../store/store-errors.ts';
 
-/** Runs a change again that another writer came before. It reads again each time. */
+/** Runs a change again after a version conflict. The change must read its documents each time. */
 export async function retryConflicts<Result>(change: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {

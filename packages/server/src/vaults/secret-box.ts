@@ -4,20 +4,20 @@ import { type CredentialPath, SECRET, type Secrets, type StoredSecret, toNames, 
 
 /** The secrets of credentials, which are stored sealed and nowhere else. */
 export interface SecretBox {
-  /** Undefined if they were erased. Throws if they were sealed for another place or with an unknown key. */
+  /** Undefined if the secrets were erased. Throws if they were sealed for another path or with an unknown key. */
   read(path: CredentialPath): Promise<{ readonly secrets: Secrets; readonly revision: number } | undefined>;
-  /** The change that stores them, at this revision. */
+  /** The change that stores secrets if their document still has this revision. */
   toPut(path: CredentialPath, secrets: Secrets, ifRevision?: number): Promise<DocumentChange>;
 }
 
-/** `openSealer` makes the master key on first need, where this server may make one. */
+/** Creates the secret box. `openSealer` creates the master key on first use, if this server may create one. */
 export function createSecretBox({ documents }: Pick<Store, 'documents'>, openSealer: () => Promise<Sealer>): SecretBox {
   return {
     read: async ({ workspaceId, vaultId, id }) => {
       const document = await documents.get(SECRET, id);
       if (document === undefined) return undefined;
       const { revision, data } = toStored<StoredSecret>(document);
-      // The names are those of the path and not of the row, so that a row that was moved does not open.
+      // Uses the names of the path, not of the row, so that a row that was moved to another path cannot be opened.
       const text = (await openSealer()).open(data.sealed, toNames(workspaceId, vaultId, id));
       // Only `toPut` seals with these names.
       return { secrets: JSON.parse(text) as Secrets, revision };

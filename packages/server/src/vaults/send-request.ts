@@ -2,7 +2,7 @@ import type { Connections } from '../base/outgoing-http.ts';
 import type { AddressRules } from '../tools/network/find-addresses.ts';
 import { openRequest } from '../tools/mcp/open-request.ts';
 
-/** A whole response of another server, as far as it was read. */
+/** The response of another server, up to the limit of bytes. */
 export interface ReceivedResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -20,13 +20,13 @@ interface OutgoingText {
 interface ReceiveLimits {
   readonly withinMs: number;
   readonly bytesMax: number;
-  /** Whether nothing behind this line is wanted. An event stream need not end. */
+  /** Whether reading stops after this line. An event stream may never end. */
   readonly isLast?: (line: string) => boolean;
 }
 
 /**
- * Sends a request and reads the response, within a time and a size. Undefined if there is none: no connection, no answer in
- * time, an address that may not be connected to. Redirects are not followed.
+ * Sends a request and reads the response, within limits of time and size. Undefined without a response: no connection, no response in
+ * time, or an address that is not allowed. Redirects are not followed.
  */
 export async function sendRequest(
   connections: Connections,
@@ -50,18 +50,18 @@ export async function sendRequest(
       isTruncated = end === undefined && bytes > bytesMax;
       if (isTruncated || end !== undefined) break;
     }
-    // Leaving the loop early has closed the connection.
+    // A `break` out of the loop has closed the connection.
     const { statusCode: status = 0, headers: received } = answer;
     return { status, headers: received, body: Buffer.concat(parts).toString(), isTruncated };
   } catch {
-    // Which of the many ways to fail it was says nothing that a caller may know about hosts in this network.
+    // The reason of the failure is dropped: it could reveal facts about hosts in the network of this server.
     return undefined;
   } finally {
     clearTimeout(patience);
   }
 }
 
-/** Finds where the last line that is wanted ends. Looks at each byte once, in however many parts they come. */
+/** Finds the end of the first line that is the last one to read. Scans each byte once, however the bytes are split into parts. */
 function createEndFinder(isLast: (line: string) => boolean): (part: Buffer) => number | undefined {
   const line: Buffer[] = [];
   return (part) => {

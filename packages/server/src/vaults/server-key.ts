@@ -1,6 +1,6 @@
 /**
- * The URL of an MCP server as credentials are compared by it: scheme and host in lower case, without the default port, a fragment and
- * slashes at the end. Path, query, subdomain and other ports count. Undefined for what is not a URL of a server.
+ * The normalised URL of an MCP server by which credentials are found: scheme and host in lower case, without the default port, a fragment and
+ * trailing slashes. Path, query, subdomain and other ports count. Undefined for text that is not a URL of a server.
  */
 export function toServerKey(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined;

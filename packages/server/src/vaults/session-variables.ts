@@ -4,21 +4,21 @@ import type { RecordUse, SessionVaults } from './mcp-authorizations.ts';
 import type { SecretBox } from './secret-box.ts';
 import { CREDENTIAL, type StoredCredential, type StoredVault, toStored, VAULT } from './stored.ts';
 
-/** A credential that programs of a session have as a variable. */
+/** A credential that programs of a session see as an environment variable. */
 export interface SessionVariable {
   readonly id: string;
   readonly vaultId: string;
   readonly auth: Extract<CredentialAuth, { type: 'environment_variable' }>;
-  /** The secret for a request to a host. Undefined if it was erased a moment ago. Throws if it cannot be opened or its use not recorded. */
+  /** The secret for a request to a host. Undefined if the secret was erased. Throws if it cannot be opened or its use cannot be recorded. */
   readSecret(host: string): Promise<string | undefined>;
 }
 
-/** The variables of one session, as they are now. */
+/** The current variables of one session. */
 export interface SessionVariables {
   list(): Promise<readonly SessionVariable[]>;
 }
 
-/** The variables of the vaults of a session, read again for each call. Of two with the same name the one in the first vault counts. */
+/** Creates the list of variables in the vaults of a session, read for each call. Of two variables with one name, the first vault's counts. */
 export function createSessionVariables(
   { store, secrets: box }: { readonly store: Pick<Store, 'documents'>; readonly secrets: SecretBox },
   findVaults: () => Promise<SessionVaults | undefined>,

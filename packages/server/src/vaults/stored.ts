@@ -1,10 +1,10 @@
 import type { CredentialAuth } from '@fleetloom/protocol/managed-agents';
 import type { DocumentRecord } from '../store/records.ts';
 
-// What the store has of vaults: three kinds of documents, and one for their events. All changes of the credentials of a vault are
-// made on the revision of the vault, so that keys stay unique and a cascade misses none.
+// Documents of vaults in the store: three kinds, and one for their events. Adding or removing a credential is conditional on the
+// revision of the vault, so that keys stay unique and archiving or deleting a vault misses no credential.
 
-/** The kinds of the documents. The ids of secrets are those of their credentials. */
+/** The document kinds. The secrets of a credential have the id of the credential. */
 export const VAULT = 'vault';
 export const CREDENTIAL = 'vault_credential';
 export const SECRET = 'vault_secret';
@@ -17,7 +17,7 @@ export interface StoredVault {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly archivedAt: number | null;
-  /** `name:…` or `url:…`, which no two active credentials share. */
+  /** The ids and keys of the active credentials. A key is `name:…` or `url:…`, and unique among them. */
   readonly active: readonly { readonly id: string; readonly key: string }[];
 }
 
@@ -31,26 +31,26 @@ export interface StoredCredential {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly archivedAt: number | null;
-  /** Grows when a caller or a refresh changes the secrets. */
+  /** Incremented when a caller or a refresh changes the secrets. */
   readonly secretsVersion: number;
   readonly refresh: RefreshState;
 }
 
-/** What is known about renewing the access token. Times are those of the store. */
+/** The state of renewing the access token. Times are by the clock of the store. */
 export interface RefreshState {
-  /** The authorization server has refused: nothing is tried until the credential is updated. */
+  /** Whether the authorization server has rejected the grant: there is no further attempt until the credential is updated. */
   readonly isRefused: boolean;
-  /** Failed attempts in a row, and when the next one may be made. */
+  /** Consecutive failed attempts, and the time from which the next attempt is allowed. */
   readonly failures: number;
   readonly notBefore: number;
-  /** Until then a node is renewing it. */
+  /** The time until which a node has claimed the renewal. */
   readonly claimedUntil: number;
   readonly lastAt: number | null;
 }
 
 export const noRefresh: RefreshState = { isRefused: false, failures: 0, notBefore: 0, claimedUntil: 0, lastAt: null };
 
-/** The secrets of a credential, sealed together. The names are for a rotation; a reader gives the names of the place where it expects the secret. */
+/** The sealed secrets of a credential. A key rotation uses the ids stored here; other readers open the secrets with the ids of the requested path. */
 export interface StoredSecret {
   readonly workspaceId: string;
   readonly vaultId: string;
@@ -61,7 +61,7 @@ export interface StoredSecret {
 export type Secrets = Readonly<Partial<Record<SecretName, string>>>;
 export type SecretName = 'token' | 'access_token' | 'refresh_token' | 'client_secret' | 'secret_value';
 
-/** A credential and the vault in whose path it was asked for. */
+/** The id of a credential, and the vault and workspace in the path of the request. */
 export interface CredentialPath {
   readonly workspaceId: string;
   readonly vaultId: string;
@@ -75,12 +75,12 @@ export interface Stored<Data> {
   readonly data: Data;
 }
 
-/** Only this folder writes these documents, so their form is known. */
+/** Converts a document. The cast is safe because only this folder writes these documents. */
 export function toStored<Data>(document: DocumentRecord): Stored<Data> {
   return { id: document.id, revision: document.revision, data: document.data as unknown as Data };
 }
 
-/** What the secrets of a credential are sealed with, so that those of another place do not open. */
+/** The names that the secrets of a credential are sealed with, so that they cannot be opened under another path. */
 export function toNames(workspaceId: string, vaultId: string, credentialId: string): readonly string[] {
   return [workspaceId, vaultId, credentialId];
 }

@@ -21,18 +21,18 @@ import {
 } from './stored.ts';
 import { requestTokens, type TokenAnswer, type Tokens } from './token-request.ts';
 
-/** What came of renewing an access token. `waiting`: after a failure it is not tried again yet. */
+/** The result of renewing an access token. `waiting`: the delay after a failed attempt has not passed yet. */
 export type Refreshed =
   | { readonly type: 'succeeded'; readonly accessToken: string }
   | { readonly type: 'refused' | 'failed'; readonly response: CapturedResponse | null }
   | { readonly type: 'unreachable' | 'waiting' | 'no_refresh_token' };
 
-/** `asked`: a person wants to know, so that no wait applies. */
+/** Why a token is renewed. `asked`: a person validates the credential, so no delay applies. */
 export type RefreshReason = 'expiring' | 'rejected' | 'asked';
 
 /** Renews access tokens: one at a time for each credential, over all nodes. */
 export interface TokenRefresher {
-  /** Renews the token, unless it is another one than `stale` by now. */
+  /** Renews the token, unless the stored token is not `stale` any more. */
   refresh(path: CredentialPath, stale: string, why: RefreshReason): Promise<Refreshed>;
 }
 
@@ -44,7 +44,7 @@ export interface TokenRefresherOptions {
   readonly rules: AddressRules;
 }
 
-/** The claim of a node is part of the credential's record, so that no two nodes use one refresh token. */
+/** Creates the refresher. The claim of a node is part of the credential's record, so that no two nodes use one refresh token. */
 export function createTokenRefresher(options: TokenRefresherOptions): TokenRefresher {
   const { store, secrets: box, events, connections, rules } = options;
   const { documents } = store;
@@ -69,7 +69,7 @@ export function createTokenRefresher(options: TokenRefresherOptions): TokenRefre
       if (auth.type !== 'mcp_oauth' || auth.refresh === null) return { type: 'no_refresh_token' };
       if (refresh.isRefused) return { type: 'refused', response: null };
       const now = await store.now();
-      // The caller has read the expiry before another node renewed the token, and the token after it.
+      // The caller read the expiry before another node renewed the token, and the token afterwards.
       if (why === 'expiring' && !isExpiring(auth, now)) return { type: 'succeeded', accessToken: stale };
       if (why !== 'asked' && isTooEarly(refresh, why, now)) return { type: 'waiting' };
       if (now < refresh.claimedUntil) {
@@ -116,7 +116,7 @@ export function createTokenRefresher(options: TokenRefresherOptions): TokenRefre
     return answer;
   }
 
-  /** Stores what came of it, in one commit and before it is used. What was updated in the meantime counts more. */
+  /** Stores the result in one commit, before the new token is used. Secrets that a caller has updated in the meantime are kept. */
   async function settle(
     path: CredentialPath,
     sent: { readonly secretsVersion: number; readonly refreshToken: string },
@@ -148,7 +148,7 @@ export function createTokenRefresher(options: TokenRefresherOptions): TokenRefre
     if (isStored && answer.type === 'refused') events.wake();
   }
 
-  /** The caller has given another access token. A refresh token that the endpoint has replaced is of no use any more. */
+  /** The change for a caller that has set another access token in the meantime: it keeps that token, but replaces the spent refresh token. */
   async function withRefreshToken(path: CredentialPath, sent: string, answer: TokenAnswer): Promise<DocumentChange[]> {
     const refreshToken = answer.type === 'tokens' ? answer.tokens.refreshToken : undefined;
     const known = await box.read(path);
@@ -203,5 +203,5 @@ function toFailed(before: RefreshState, answer: TokenAnswer, now: number): Refre
   };
 }
 
-/** The wait does not grow beyond that. */
+/** The number of failures up to which the delay grows. */
 const FAILURES_COUNTED = 20;

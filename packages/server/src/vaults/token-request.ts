@@ -7,7 +7,7 @@ import { parseJson } from './parse-json.ts';
 import { sendRequest } from './send-request.ts';
 import { vaultLimits } from './limits.ts';
 
-/** How a client proves itself to a token endpoint. */
+/** How a client authenticates at a token endpoint. */
 export type ClientAuthentication =
   | { readonly type: 'none' }
   | { readonly type: 'client_secret_basic' | 'client_secret_post'; readonly clientSecret: string };
@@ -17,11 +17,11 @@ export interface TokenRequest {
   readonly endpoint: string;
   readonly clientId: string;
   readonly authentication: ClientAuthentication;
-  /** The fields of the grant; those that are undefined are not sent. */
+  /** The fields of the grant. Null and undefined fields are not sent. */
   readonly fields: Readonly<Record<string, string | null | undefined>>;
 }
 
-/** What a token endpoint has answered. `refused`: the grant is not valid any more. `failed`: it may work later. */
+/** The response of a token endpoint. `refused`: the grant is not valid any more. `failed`: a later request may succeed. */
 export type TokenAnswer =
   | { readonly type: 'tokens'; readonly tokens: Tokens }
   | { readonly type: 'refused' | 'failed'; readonly response: CapturedResponse }
@@ -33,7 +33,7 @@ export interface Tokens {
   readonly expiresInSeconds: number | undefined;
 }
 
-/** Asks a token endpoint, as RFC 6749 describes it. Redirects are not followed. Never throws for what the endpoint does. */
+/** Sends a token request (RFC 6749). Redirects are not followed. No response of the endpoint makes it throw. */
 export async function requestTokens(
   connections: Connections,
   { endpoint, clientId, authentication, fields }: TokenRequest,
@@ -63,7 +63,7 @@ export async function requestTokens(
   return { type: isRefused ? 'refused' : 'failed', response };
 }
 
-/** Both parts are form-encoded before they are joined (RFC 6749, 2.3.1). */
+/** The value of a Basic `authorization` header. Both parts are form-encoded before they are joined (RFC 6749, 2.3.1). */
 function toBasic(clientId: string, clientSecret: string): string {
   const encode = (text: string) => new URLSearchParams([['', text]]).toString().slice(1);
   return `Basic ${Buffer.from(`${encode(clientId)}:${encode(clientSecret)}`).toString('base64')}`;
@@ -73,7 +73,7 @@ function secretsOf(authentication: ClientAuthentication): readonly string[] {
   return authentication.type === 'none' ? [] : [authentication.clientSecret];
 }
 
-/** Tokens in an answer that could not be used are secrets all the same. */
+/** The tokens in an unusable response, which are secrets nevertheless. */
 function tokensIn(body: string): readonly string[] {
   const parsed = parseJson(body);
   if (!isObject(parsed)) return [];
@@ -83,7 +83,7 @@ function tokensIn(body: string): readonly string[] {
   });
 }
 
-/** Also where they are nested, form-encoded or cut. */
+/** Redacts tokens in a body, including nested, form-encoded and truncated ones. */
 function withoutTokens(body: string): string {
   return body.replace(JSON_TOKEN, '$1[redacted]').replace(FORM_TOKEN, '$1[redacted]');
 }
@@ -111,5 +111,5 @@ function isUsable(token: string): boolean {
 
 const SECRET_FIELDS = ['refresh_token', 'code', 'code_verifier'];
 
-/** A hundred years. */
+/** About a hundred years. A longer lifetime of a token is ignored. */
 const SECONDS_MAX = 100 * 366 * 24 * 60 * 60;

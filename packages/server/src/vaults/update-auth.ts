@@ -3,7 +3,7 @@ import { checkExpiry, checkLocation, checkNetworking, checkSecret } from './crea
 import type { Secrets } from './stored.ts';
 import { invalidField } from './vault-errors.ts';
 
-/** What an update of `auth` comes to. Secrets that it does not name stay. */
+/** The result of an update of `auth`. Secrets that are absent here stay unchanged. */
 export interface ChangedAuth {
   readonly auth: CredentialAuth;
   readonly secrets: Secrets;
@@ -33,7 +33,7 @@ type VariableUpdate = Extract<CredentialAuthUpdate, { type: 'environment_variabl
 
 function updateOAuth(before: OAuth, update: OAuthUpdate, now: number): ChangedAuth {
   const { expires_at: known, ...rest } = before;
-  // Left out keeps it, also with a new token; null means that it is not known any more.
+  // An absent `expires_at` keeps the expiry, even with a new token; null removes the expiry.
   const expires = update.expires_at === undefined ? known : update.expires_at;
   const kept = expires === known || expires === null ? (expires ?? undefined) : checkExpiry(expires!, now);
   const refresh = update.refresh == null ? before.refresh : updateRefresh(before.refresh, update.refresh);
@@ -62,7 +62,7 @@ function toRefreshSecrets({ refresh }: OAuth, update: RefreshUpdate): Secrets {
   }
   return {
     ...pick('refresh_token', 'auth.refresh.refresh_token', update.refresh_token),
-    // Whichever method the update names, the stored one stays.
+    // The stored authentication method stays, whatever method the update names.
     ...pick('client_secret', field, clientSecret),
   };
 }
@@ -79,7 +79,7 @@ function updateVariable(before: Variable, update: VariableUpdate): ChangedAuth {
   };
 }
 
-/** Null keeps a secret, as leaving it out does. */
+/** The checked secret as an update. Null and undefined keep the stored secret. */
 function pick(name: keyof Secrets, field: string, value: string | null | undefined): Secrets {
   return value == null ? {} : { [name]: checkSecret(field, value) };
 }

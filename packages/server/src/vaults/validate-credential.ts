@@ -24,7 +24,7 @@ export interface ValidateOptions {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** Asks the MCP server of a credential whether it accepts the token; after a 401 with a renewed one, once. */
+/** Checks whether the MCP server of a credential accepts its token. After a 401 the check is repeated once with a renewed token. */
 export async function validateCredential(
   options: ValidateOptions,
   path: CredentialPath,
@@ -42,7 +42,7 @@ export async function validateCredential(
   }
   if (data.archivedAt !== null) throw vaultError('credential_archived', `${id} is archived`);
   const { access_token: token = '', refresh_token: refreshToken } = (await box.read(path))?.secrets ?? {};
-  // Before the token is sent, so that a crash leaves none sent without an entry.
+  // Written before the token is sent, so that a crash cannot leave a sent token without an audit entry.
   if (audit !== undefined) await store.audit.append([audit('vault_credential.validated', id, toDetails(data))]);
   const probe = async (accessToken: string) =>
     await probeServer(options, auth.mcp_server_url, accessToken, [token, refreshToken]);
@@ -57,7 +57,7 @@ export async function validateCredential(
   return toValidation(about, await probe(refreshed.accessToken), { status: 'succeeded', http_response: null });
 }
 
-/** The step that failed; undefined if none did. Status 0: there was no response. */
+/** The step of a validation that failed. Status 0: there was no response. */
 interface FailedProbe {
   readonly method: string;
   readonly status: number;

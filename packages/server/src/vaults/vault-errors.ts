@@ -13,7 +13,7 @@ export function invalidField(field: string, problem: string, advice: string): Fl
 
 export type VaultErrorCode = keyof typeof codes;
 
-/** Every code with what to do about it. What is not found is a 404 on the wire, a key that is taken a 409, all others are 400. */
+/** Each error code with its advice. On the wire, `…_not_found` codes are 404, a taken key is 409, all others are 400. */
 const codes = {
   vault_not_found: 'check the id, and that it was not deleted',
   credential_not_found: 'check the id and the vault, and that it was not deleted',

@@ -33,7 +33,7 @@ export interface Vaults {
   get(workspaceId: string, id: string): Promise<Vault>;
   list(workspaceId: string, page: VaultPage): Promise<WirePage<Vault>>;
   update(workspaceId: string, id: string, params: VaultUpdateParams, audit?: Auditor): Promise<Vault>;
-  /** Archives its credentials too and erases their secrets, in one commit. A second time changes nothing. */
+  /** Archives a vault and its credentials and erases their secrets, in one commit. Archiving it again changes nothing. */
   archive(workspaceId: string, id: string, audit?: Auditor): Promise<Vault>;
   delete(workspaceId: string, id: string, audit?: Auditor): Promise<DeletedVault>;
   /** Throws if a new session cannot have these vaults. */
@@ -121,7 +121,7 @@ export function createVaults({ store, events, clock, ids }: VaultsOptions): Vaul
           toVaultEvent('deleted', workspaceId, id),
         ];
         const changes = all.flatMap(toDeleted);
-        // On this revision: a credential that is added at the same moment is either in the list or refused.
+        // Conditional on this revision: a credential that is added concurrently is either in the list or rejected.
         const removed = { type: 'delete', kind: VAULT, id, ifRevision: vault.revision } as const;
         const entry = audit?.('vault.deleted', id, { credentials: vault.data.active.map((each) => each.id) });
         await commit([...changes, removed], emitted, now, entry);

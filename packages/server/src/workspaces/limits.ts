@@ -1,35 +1,35 @@
 /** Numbers that bound workspaces. Each has a test at its edge. */
 export const workspaceLimits = {
-  /** How long one git command may take, unless its caller knows better. */
+  /** How long one git command may take, unless its caller sets another limit. */
   gitTimeoutMs: 60_000,
-  /** How long it may take to write the files of a worktree. */
+  /** How long git may take to write the files of a worktree. */
   checkoutTimeoutMs: 600_000,
-  /** What one git command may write to stdout. */
+  /** Bytes that one git command may write to stdout. */
   gitOutputBytesMax: 64 * 1024 * 1024,
-  /** What is kept of its stderr. */
+  /** Bytes of stderr of one git command that are kept. */
   gitStderrBytesMax: 64 * 1024,
-  /** Of that, what an error message quotes. */
+  /** Characters of stderr that an error message quotes. */
   gitMessageCharsMax: 500,
 
-  /** Git processes that read or write recorded files at the same time, beside those that record: of one session, and of all. */
+  /** Concurrent git processes that read or write recorded files, not counting recorders: of one session, and of all sessions. */
   gitPerSessionMax: 2,
   gitAtOnceMax: 4,
-  /** Such processes of requests that wait: of one session, and of all. */
+  /** Waiting git processes of requests: of one session, and of all sessions. */
   gitWaitingPerSessionMax: 32,
   gitWaitingMax: 128,
 
   /** How long a clone may take. */
   cloneMs: 600_000,
-  /** How much it may write. */
+  /** Bytes that a clone may write. */
   cloneBytesMax: 5 * 1024 ** 3,
-  /** Private memory and processor time of each git process that reads what a host has sent, or a repository of a user. */
+  /** Bytes of private memory, and processor time, of each git process that reads data of a host or of a user's repository. */
   cloneDataBytesMax: 2 * 1024 ** 3,
   cloneCpuSeconds: 1_200,
-  /** How often its size is looked at while it grows. */
+  /** How often the size of a clone in progress is measured. */
   cloneLookMs: 250,
-  /** The list of files of a commit, as git writes it. */
+  /** Bytes of git's list of the files of a commit. */
   cloneListBytesMax: 256 * 1024 * 1024,
-  /** Repositories whose clones are cached, and packs that one of them may have before it is made again. */
+  /** Repositories whose clones are cached, and packs of a cached repository before it is created again. */
   cloneCachesMax: 32,
   cloneCachePacksMax: 50,
   repositoryUrlCharsMax: 2_048,
@@ -38,42 +38,42 @@ export const workspaceLimits = {
 
   /** Connections of one session to the git proxy at the same time. */
   gitProxyConnectionsMax: 64,
-  /** How long nothing may pass through one of them. */
+  /** How long a connection to the git proxy may be idle. */
   gitProxyIdleMs: 300_000,
-  /** The refs that one push may name, as git sends them. */
+  /** Bytes of the ref commands of one push. */
   pushCommandsBytesMax: 1024 * 1024,
 
-  /** A file that is read from a git directory, or `.worktreeinclude`. */
+  /** Bytes of a file that is read from a git directory, and of `.worktreeinclude`. */
   gitFileBytesMax: 64 * 1024,
-  /** A configuration of git that is copied. A larger one is left out. */
+  /** Bytes of a git configuration that is copied. A larger one is skipped. */
   gitConfigBytesMax: 1024 * 1024,
-  /** The file that lists where the history of a shallow clone ends. */
+  /** Bytes of the file `shallow`, which lists where the history of a shallow clone ends. */
   shallowBytesMax: 1024 * 1024,
-  /** The index of the user's repository, where it is read. */
+  /** Bytes of the index of the user's repository that is copied. */
   indexBytesMax: 512 * 1024 * 1024,
   /** Object directories that one repository refers to. */
   alternatesMax: 16,
   /** Refs of the user's repository that agents see. */
   refsMax: 20_000,
-  /** `path`, `base` and each pattern of a directory resource. */
+  /** Characters or number of the fields of a directory resource: `path`, `base`, the patterns of `copy`, `setup`. */
   sourcePathCharsMax: 4_096,
   sourceBaseCharsMax: 255,
   copyPatternsMax: 100,
   copyPatternCharsMax: 255,
   setupCommandCharsMax: 4_096,
-  /** Files and directories that one copy may have, how deep it may go, and how many are copied at a time. */
+  /** Files and directories of one copy, its depth, and how many files are copied at the same time. */
   copiedEntriesMax: 1_000_000,
   copiedDepthMax: 200,
   copiesAtOnceMax: 16,
-  /** Files and directories among which git directories are searched where agents work in place. */
+  /** Files and directories that are searched for git directories if agents work in place. */
   nestedSearchEntriesMax: 500_000,
-  /** Git directories, and directories that they are in, that the sandbox covers there: each is two mounts of every launch. */
+  /** Git directories and their parent directories that the sandbox covers in place: each takes two mounts per launch. */
   coveredEntriesMax: 256,
-  /** How long a setup command may take, and what is kept of its output. */
+  /** How long a setup command may take, and bytes of its output that are kept. */
   setupTimeoutMs: 600_000,
   setupOutputBytesMax: 64 * 1024,
-  /** After how long a lock of a session that was never made does not count. */
+  /** How long a lock counts whose session does not exist: it may be about to be created. */
   unmadeLockMs: 60_000,
-  /** How often a server looks whether the sessions of its in-place locks have ended. */
+  /** How often a server checks whether the sessions of its in-place locks have ended. */
   heldLockLookMs: 2_000,
 } as const;

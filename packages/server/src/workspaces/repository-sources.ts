@@ -10,7 +10,7 @@ import type { SessionResources } from '../files/session-resources.ts';
 /** A repository of a session. */
 export type RepositoryResource = GithubRepositoryResource | GitRepositoryResource;
 
-/** A repository as a client asks for it. */
+/** The parameters of a repository in a request. */
 export type RepositoryResourceParams = GithubRepositoryResourceParams | GitRepositoryResourceParams;
 
 /** Checks the repositories of sessions and keeps their tokens sealed. */
@@ -19,20 +19,20 @@ export interface RepositorySources {
   add(at: RepositoriesAt, params: readonly RepositoryResourceParams[]): Promise<readonly RepositoryResource[]>;
   /** Checks repositories without storing them. Throws request errors. */
   check(workspaceId: string, params: readonly RepositoryResourceParams[]): Promise<void>;
-  /** The same repositories for a fork. */
+  /** Stores the repositories of a session again, for a fork of it. */
   addAgain(at: RepositoriesAt, from: ForkedRepositories): Promise<readonly RepositoryResource[]>;
   /** Replaces the token of a repository, from the next request to its host on. Throws a request error for another resource. */
   rotate(sessionId: string, resource: MountedResource, token: string): Promise<void>;
 }
 
-/** Where repositories are stored. */
+/** The session to which repositories are added. */
 export interface RepositoriesAt {
   readonly workspaceId: string;
   readonly sessionId: string;
   readonly resources: Pick<SessionResources, 'addSource'>;
 }
 
-/** The repositories of the session that is forked. */
+/** The forked session and its repositories. */
 export interface ForkedRepositories {
   readonly sessionId: string;
   readonly repositories: readonly RepositoryResource[];

@@ -7,16 +7,16 @@ import { dirname, join } from 'node:path';
 
 /** A git repository of a user, made with the real git. */
 export interface UserRepository {
-  /** A directory that may be allowed; the repository is in it. */
+  /** The directory that contains the repository, to be allowed by tests. */
   readonly root: string;
-  /** Its working tree. */
+  /** The working tree of the repository. */
   readonly path: string;
-  /** Beside the root, where nothing may be read or written. */
+  /** A directory outside of the root, in which nothing may be read or written. */
   readonly outside: string;
   /** Runs git as the user would, and returns what it wrote. */
   readonly git: (...args: readonly string[]) => string;
   readonly write: (path: string, content: string) => Promise<void>;
-  /** Digests of all files, so that any change shows. `except` are prefixes of paths that may change. */
+  /** Digests of all files, to detect any change. `except` are prefixes of paths that may change. */
   readonly fingerprint: (except?: readonly string[]) => Readonly<Record<string, string>>;
 }
 
@@ -31,22 +31,22 @@ export async function withRepository(run: (repository: UserRepository) => Promis
     await mkdir(root);
     await mkdir(outside);
     await cp(await (template ??= makeTemplate()), path, { recursive: true });
-    // The copies are other files than those that the index has noted.
+    // The index has the file states of the originals, so it is refreshed for the copies.
     git('update-index', '-q', '--refresh');
     await run({ root, path, outside, git, write, fingerprint: (except = []) => fingerprint(path, except) });
   } finally {
-    // Workspaces of tests are removed in the background, which may still be under way.
+    // Retries, because workspaces of tests are removed in the background at the same time.
     await rm(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 }
 
-/** Made once in a process, because it takes a dozen processes of git. */
+/** Created once per process, because that takes a dozen git processes. */
 let template: Promise<string> | undefined;
 
 async function makeTemplate(): Promise<string> {
   const directory = await realpath(await mkdtemp(join(tmpdir(), 'fleetloom-template-')));
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
-  // With the mode that a user's directory has, which is copied too.
+  // Created with the mode of a usual directory, because the mode is copied too.
   const path = join(directory, 'project');
   await mkdir(path);
   const git = (...args: readonly string[]) => runUserGit(path, args);
@@ -74,7 +74,7 @@ async function writeTo(directory: string, name: string, content: string): Promis
   await writeFile(join(directory, name), content);
 }
 
-/** Runs git as a user does, with the configuration of the repository and hooks, but not with that of this machine. */
+/** Runs git as a user does, with the configuration and hooks of the repository, but without the configuration of this machine. */
 export function runUserGit(cwd: string, args: readonly string[]): string {
   const env = {
     PATH: process.env['PATH'],

@@ -1,6 +1,6 @@
 import type { ReadOnlyPath, WorkspaceCover } from '../tools/sandbox/sandbox.ts';
 
-/** Where the files of a session come from. */
+/** The source of the files of a session. */
 export type WorkspaceSource = DirectorySource | RepositoriesSource;
 
 /** How a session works on a directory of this machine. */
@@ -16,13 +16,13 @@ export interface DirectorySource {
   readonly workspace: string;
   /** The git repository that `path` is in, if the server may read it. */
   readonly repository: SourceRepository | null;
-  /** The git directories that `path` had in it when agents began to work there. Only with `in_place` and `read_only`. */
+  /** The git directories below `path` when agents began to work there. Only with `in_place` and `read_only`. */
   readonly nestedGit?: readonly NestedGit[] | undefined;
 }
 
-/** A git directory of the user, or a file that names one, below a directory that agents work on. */
+/** A git directory of the user, or a file that names one, below a directory in which agents work. */
 export interface NestedGit {
-  /** From the directory on. */
+  /** The path relative to that directory. */
   readonly inside: string;
   readonly type: 'directory' | 'file';
 }
@@ -51,7 +51,7 @@ export interface RepositoriesSource {
   readonly repositories: readonly { readonly mountPath: string; readonly url: string }[];
 }
 
-/** What the sandbox of a session has beside the workspace. */
+/** The mounts of the sandbox of a session in addition to the workspace. */
 export interface WorkspaceMounts {
   /** Whether agents may write in the workspace. */
   readonly isWritable: boolean;
@@ -66,14 +66,14 @@ export interface WorkspaceMounts {
 /** The mounts of a session without a source. */
 export const PLAIN_MOUNTS: WorkspaceMounts = { isWritable: true, readOnlyPaths: [], writablePaths: [], covers: [] };
 
-/** How a setup command ended. */
+/** The result of a setup command. */
 export interface SetupResult {
   readonly command: string;
-  /** Null if it was stopped, because it took too long. */
+  /** The exit code; null if the command was stopped, for example because it took too long. */
   readonly code: number | null;
-  /** The end of what it wrote to stdout and stderr. */
+  /** The end of the output on stdout and stderr. */
   readonly output: string;
-  /** Whether there was more. */
+  /** Whether the beginning of the output was dropped. */
   readonly isCut: boolean;
   readonly durationMs: number;
 }

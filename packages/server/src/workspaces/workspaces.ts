@@ -16,41 +16,41 @@ import {
 export interface Workspaces {
   /**
    * Creates the workspace if it does not exist, from its source if it has one, and returns its real path. Throws a
-   * `FleetloomError` where that is not possible, or where its setup command has failed.
+   * `FleetloomError` if that is not possible, or if its setup command has failed.
    */
   open(sessionId: string): Promise<string>;
-  /** As `open`, but a setup command that fails is a result. */
+  /** Like `open`, but returns the result of a failed setup command instead of throwing. */
   prepare(sessionId: string, signal?: AbortSignal): Promise<PreparedWorkspace>;
-  /** What the sandbox of the session has beside the workspace. Opens it. */
+  /** The mounts of the sandbox of a session in addition to the workspace. Opens the workspace. */
   mountsOf(sessionId: string): Promise<WorkspaceMounts>;
-  /** Where the files come from; undefined for a session without a source. Opens the workspace. */
+  /** The source of the files; undefined for a session without a source. Opens the workspace. */
   sourceOf(sessionId: string): Promise<WorkspaceSource | undefined>;
-  /** The directory that the agents work in, or will. Does not open it. */
+  /** The path of the workspace, even before it is created. Does not open it. */
   pathOf(sessionId: string): Promise<string>;
   has(sessionId: string): Promise<boolean>;
-  /** Resolves when it is out of reach. Its files are removed in the background. */
+  /** Removes the workspace. Resolves when it is out of reach; its files are deleted in the background. */
   remove(sessionId: string): Promise<void>;
 }
 
 /** A workspace that agents can work in, unless its setup command has failed. */
 export interface PreparedWorkspace {
   readonly path: string;
-  /** How its setup command ended, also if that was earlier; null if it has none. */
+  /** The result of the setup command, even if it ran earlier; null if there is none. */
   readonly setup: SetupResult | null;
 }
 
-/** What workspaces are created with. */
+/** The dependencies of {@link createWorkspaces}. */
 export interface WorkspacesOptions {
-  /** The workspaces are below it. */
+  /** The directory that contains the workspaces. */
   readonly directory: string;
   readonly remover: Pick<TreeRemover, 'discard'>;
-  /** Sessions that work on directories of this machine. */
+  /** The sources of sessions that work on directories of this machine. */
   readonly sources?: WorkspaceSources | undefined;
 }
 
 /** The sources of sessions. */
 export interface WorkspaceSources {
-  /** Lists what was mounted when the session was created. */
+  /** Lists the resources of a session. */
   readonly listResources: (sessionId: string) => Promise<readonly MountedResource[]>;
   readonly directories: DirectorySources;
 }
@@ -117,7 +117,7 @@ function toRepositories(resources: readonly MountedResource[]): RepositoriesSour
   });
 }
 
-/** Sources do not change after a session is created, so each is looked up once. */
+/** Creates a cached look-up of sources, which do not change after a session is created. */
 function createSourceFinder(sources: WorkspaceSources | undefined) {
   const found = new Map<string, DirectoryResource | null>();
   return async (sessionId: string): Promise<DirectoryResource | null> => {
@@ -136,13 +136,13 @@ const FOUND_MAX = 10_000;
 
 async function openPlain(path: string): Promise<string> {
   const isNew = (await mkdir(path, { recursive: true, mode: 0o700 })) !== undefined;
-  // For the files that an agent hands out. Only at first: later an agent may have put a link in its place.
+  // Creates the directory of outputs only in a new workspace: later an agent may have replaced a part of the path by a link.
   if (isNew) await mkdir(join(path, toInside(OUTPUTS_PATH)!), { recursive: true, mode: 0o700 });
-  // Tools compare paths with it, so no symbolic link may be left in it.
+  // Tools compare paths with the result, so it must not contain symbolic links.
   return realpath(path);
 }
 
-/** Session ids come from this server. They are checked nevertheless, because a wrong path would be removed. */
+/** Throws unless the id is valid. Session ids come from this server, but are checked, because a path made from one may be removed. */
 function checked(sessionId: string): string {
   if (/^sesn_\w+$/.test(sessionId)) return sessionId;
   throw new TypeError(`${sessionId} is not a session id`);

@@ -10,7 +10,7 @@ import { oncePerLimits, type ToolLimits } from '../tool-limits.ts';
 import type { ReadShownUrls } from './web-fetch/url-sources.ts';
 
 /**
- * A built-in tool that runs in the tool host of the session. What it does is in `run-<tool>.ts` of the same folder, which
+ * A built-in tool that runs in the tool host of the session. Its implementation is in `run-<tool>.ts` of the same folder, which
  * only the tool host loads.
  */
 export interface HostTool<Input = unknown> {
@@ -44,10 +44,10 @@ export interface ServerToolOptions {
   readonly readShownUrls: ReadShownUrls;
 }
 
-/** A server tool of one session, with what it keeps between calls. */
+/** A server tool of one session, with its state between calls. */
 export interface OpenServerTool {
-  /** The tool as an agent's configuration has it. */
+  /** Creates the tool for an agent's configuration. */
   readonly toTool: (config: JsonObject) => Tool;
-  /** Drops what the tool keeps for a thread. */
+  /** Drops the state of a thread. */
   closeThread(threadId: string): void;
 }

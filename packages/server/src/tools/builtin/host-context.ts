@@ -6,13 +6,13 @@ import type { ToolLimits } from '../tool-limits.ts';
 /** The context of a tool in the tool host. */
 export interface HostContext {
   readonly threadId: string;
-  /** When it is aborted the tool stops what it does, its processes included, and settles soon. */
+  /** Aborted to interrupt the tool, which then stops its work and its processes, and settles soon. */
   readonly signal: AbortSignal;
   readonly workspace: string;
   readonly files: WorkspaceFiles;
   readonly shells: Shells;
   readonly programs: HostPrograms;
-  /** Variables of shells beside those of the host. */
+  /** Environment variables of shells in addition to the variables of the host. */
   readonly environment: Readonly<Record<string, string>>;
   readonly limits: ToolLimits;
 }

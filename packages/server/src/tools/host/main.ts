@@ -2,7 +2,7 @@
 // it, in the sandbox where there is one, and speaks with it through its stdin and stdout. README.md has the whole.
 import { serve } from './program/serve.ts';
 
-// Renamed, because agents end their own programs with `pkill node`.
+// The process is renamed, because agents end their own programs with `pkill node`.
 process.title = 'fleetloom-host';
 
 // Sockets of the server, each with the port of loopback that leads to it. Most sessions have none, and what is loaded is

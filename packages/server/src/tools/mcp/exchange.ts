@@ -6,11 +6,11 @@ import { McpFault } from './mcp-fault.ts';
 /** The limits of one exchange with an MCP server. */
 export interface ExchangeOptions {
   readonly allowance: Allowance;
-  /** How long all of it may take. */
+  /** How long the whole exchange may take. */
   readonly withinMs: number;
-  /** How long it is waited for after an answer broke off: servers may let their clients resume it. */
+  /** How long to wait after a response broke off, because servers may let clients resume it. */
   readonly resumeMs?: number | undefined;
-  /** Ends it early. */
+  /** Ends the exchange early. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -34,7 +34,7 @@ export class Exchange {
     this.#resumeMs = resumeMs;
   }
 
-  /** Runs what the exchange is for. Rejects as soon as there is a fault, whether or not the library has noticed. */
+  /** Runs the work of the exchange. Rejects as soon as there is a fault, even if the library has not noticed it. */
   async run<Result>(
     work: () => Promise<Result>,
     { withinMs, signal }: Pick<ExchangeOptions, 'withinMs' | 'signal'>,
@@ -65,7 +65,7 @@ export class Exchange {
     return this.#stop.signal;
   }
 
-  /** The result of its last request has come. */
+  /** Sets the result of the last request. */
   give(result: JsonObject): void {
     this.#result = result;
   }
@@ -85,7 +85,7 @@ export class Exchange {
     this.#stop.abort();
   }
 
-  /** An answer ended. Where that was not its result, it is waited for a while longer. */
+  /** Called when a response has ended. If its result is missing, waits a limited time for a resumed response. */
   broke(fault: McpFault): void {
     if (this.#isOver || this.#resumeMs === undefined) return;
     this.#resume ??= setTimeout(() => this.fail(fault), this.#resumeMs);
@@ -99,7 +99,7 @@ export class Exchange {
   }
 }
 
-/** The fault of a server that did not answer in time. */
+/** The fault of a server that did not respond in time. */
 export function late(ms: number): McpFault {
   return new McpFault('late', `there was no answer within ${ms} ms`);
 }

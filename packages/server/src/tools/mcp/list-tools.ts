@@ -12,7 +12,7 @@ export interface McpTool {
 }
 
 /**
- * The tools of a server, from all pages, up to a number of them. The library could list them, and would print
+ * Lists the tools of a server, from all pages, up to a limit. The library could list them, but would print
  * names from the server to the operator's terminal.
  */
 export async function listTools(client: Client, exchange: Exchange, limits: ToolLimits): Promise<readonly McpTool[]> {

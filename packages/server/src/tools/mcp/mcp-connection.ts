@@ -19,7 +19,7 @@ export interface McpServer {
   readonly url: string;
 }
 
-/** What to send along with each request to a server, such as `authorization`. */
+/** Headers to send with each request to a server, such as `authorization`. */
 export type McpHeaders = (server: McpServer) => Promise<Readonly<Record<string, string>>>;
 
 export interface McpConnectionOptions extends AddressRules {
@@ -32,14 +32,14 @@ export interface McpConnectionOptions extends AddressRules {
   readonly slots: ConnectionSlots;
 }
 
-/** One server, for all agents of a session. Connects when it is needed, and again when it was lost. */
+/** The connection to one server, for all agents of a session. Connects when needed, and again after the connection was lost. */
 export class McpConnection {
   readonly #options: McpConnectionOptions;
-  /** There, or on its way. */
+  /** The open or opening link. */
   #link: Promise<Link> | undefined;
-  /** A failed server is not tried again for a while: every turn lists tools, and each would wait for it. */
+  /** The last failure. A failed server is not tried again for a while: every turn lists tools, and each would wait for it. */
   #failure: { readonly problem: ToolProblem; readonly atMs: number; readonly version: string | undefined } | undefined;
-  /** Broken or replaced: only calls that have begun may still use it. */
+  /** Broken or replaced links, which only calls in progress may still use. */
   readonly #retired = new Set<Link>();
   readonly #closing = new AbortController();
 
@@ -47,12 +47,12 @@ export class McpConnection {
     this.#options = options;
   }
 
-  /** What the server can do, or why that is not known. */
+  /** The tools of the server, or the reason why they are not known. */
   async listTools(): Promise<{ tools: readonly McpTool[] } | { problem: ToolProblem }> {
     const { clock, limits } = this.#options;
     const failure = this.#failure;
     if (failure !== undefined && clock.steady() - failure.atMs < limits.mcpRetryMs) {
-      // A credential that was changed in the meantime is tried at once.
+      // If the credential has changed in the meantime, the server is tried again at once.
       const isSame =
         failure.problem.type !== 'mcp_authentication_failed' || failure.version === (await this.#version());
       if (isSame) return { problem: failure.problem };
@@ -70,11 +70,11 @@ export class McpConnection {
     }
   }
 
-  /** Throws a {@link ToolFailure} when there is no answer. */
+  /** Calls a tool. Throws a {@link ToolFailure} if there is no response. */
   async call(name: string, input: Json, signal: AbortSignal): Promise<ToolResult> {
     const first = await this.#tryCall(name, input, signal);
     if (first.type === 'result') return first.result;
-    // Once more, with a new connection, and only what did certainly not happen yet.
+    // Retries once with a new connection, and only a call that certainly did not take effect.
     const second = wasNotReceived(first.error) ? await this.#tryCall(name, input, signal) : first;
     if (second.type === 'result') return second.result;
     throw toFailure(this.#options.server, second.error);
@@ -88,7 +88,7 @@ export class McpConnection {
     await Promise.all(links.map(async (each) => await each?.close()));
   }
 
-  /** Undefined also where it cannot be found out: the request itself reports why. */
+  /** The version of the credential. Undefined also if it cannot be read: the request itself reports the reason. */
   async #version(): Promise<string | undefined> {
     const { authorization, server } = this.#options;
     return await authorization?.version(server.url).catch(() => undefined);
@@ -125,8 +125,8 @@ export class McpConnection {
   }
 
   /**
-   * No call begins on this link any more; there may be a new one already. It is closed when its last call has ended: for
-   * the calls of other agents it may still work.
+   * Retires a link: new calls use another one, which may exist already. The link is closed when its last call has ended, because
+   * it may still work for the calls of other agents.
    */
   async #disconnect(link: Promise<Link>): Promise<void> {
     if (this.#link === link) this.#link = undefined;

@@ -10,7 +10,7 @@ import {
 import { ToolFailure } from '../tool-failure.ts';
 import { McpFault } from './mcp-fault.ts';
 
-/** What is behind an error: the library wraps those of our own requests while it finds out what the server speaks. */
+/** The cause of an error: the library wraps errors of requests while it negotiates the protocol version. */
 export function unwrapFault(error: unknown): unknown {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < CAUSES_MAX; at = at.cause, depth++) {
     if (at instanceof McpFault) return at;
@@ -20,15 +20,15 @@ export function unwrapFault(error: unknown): unknown {
 
 const CAUSES_MAX = 5;
 
-/** The server wants to know who asks, or does not like the answer. */
+/** Whether the server requires credentials, or rejects the ones that were sent. */
 export function isAuthenticationError(error: unknown): boolean {
   if (error instanceof UnauthorizedError || error instanceof InsufficientScopeError) return true;
   return error instanceof SdkHttpError && (error.status === 401 || error.status === 403);
 }
 
 /**
- * The request was not looked at, so that sending it again cannot do anything twice: no process listens there, or a
- * server that was started again does not know the session of the one before.
+ * Whether the request was certainly not processed, so that it can be sent again: no process listens at the address, or a
+ * restarted server does not know the earlier session.
  */
 export function wasNotReceived(error: unknown): boolean {
   if (error instanceof SdkHttpError) return error.status === 404 || error.status === 400;
@@ -44,7 +44,7 @@ export function isConnectionError(error: unknown): boolean {
 }
 
 /**
- * The status or the kind of failure, for people. Nothing that the server sent is in it: the caller who names a server
+ * The status or the kind of failure as text. It contains nothing that the server sent: a caller that names a server
  * could otherwise read what only this machine can reach.
  */
 export function toReason(error: unknown): string {
@@ -57,17 +57,17 @@ export function toReason(error: unknown): string {
   return 'its answer does not follow the protocol';
 }
 
-/** The server's message about a call that it refused, which is for the model that made the call. */
+/** The server's message about a call that it rejected, for the model that made the call. */
 export function toRefusal(error: unknown): string {
   return error instanceof ProtocolError ? cutText(error.message, MESSAGE_CHARS_MAX) : toReason(error);
 }
 
 const MESSAGE_CHARS_MAX = 500;
 
-/** Of the system, from wherever it is in the chain of causes. */
+/** The first system error code in the chain of causes. */
 function findCode(error: unknown): string | undefined {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < CAUSES_MAX; at = at.cause, depth++) {
-    // The library has codes of its own, for what is behind them.
+    // Skips the library's own codes, which wrap the cause.
     if (!(at instanceof SdkError) && 'code' in at && typeof at.code === 'string') return at.code;
   }
   return undefined;

@@ -22,32 +22,32 @@ import { type MessageKind, toResponse } from './to-response.ts';
 export interface McpFetchOptions extends AddressRules {
   readonly limits: ToolLimits;
   readonly clock: Pick<Clock, 'steady'>;
-  /** The address that credentials are for. No other one gets them, wherever a server may point to. */
+  /** The only URL to which credentials are sent, wherever the server redirects or refers to. */
   readonly serverUrl: string;
   readonly authorization?: McpAuthorization | undefined;
-  /** The stream of notifications broke a rule: the connection must not be used any more. */
+  /** Called when the stream of notifications exceeds a limit: the connection must not be used any more. */
   readonly onFault: (fault: McpFault) => void;
 }
 
-/** What the library has instead of `fetch`, for one connection to one server. */
+/** The replacement of `fetch` for the library, for one connection to one server. */
 export interface McpFetch {
   fetch(url: string | URL, init?: RequestInit): Promise<Response>;
-  /** Runs requests that belong together, and ends whatever they leave open. */
+  /** Runs requests that belong together, and ends all requests that are still open afterwards. */
   exchange<Result>(options: ExchangeOptions, work: (exchange: Exchange) => Promise<Result>): Promise<Result>;
   /** Runs the sending of one message. Only a request is part of the exchange that it is sent in. */
   sending<Result>(kind: MessageKind, send: () => Promise<Result>): Promise<Result>;
-  /** The exchange that the caller is in. */
+  /** The exchange in which the caller runs. */
   current(): Exchange | undefined;
-  /** Ends everything that is open. */
+  /** Ends all open requests. */
   close(): void;
 }
 
-/** What is held of messages that have not ended, of all sessions. */
+/** The bytes of incomplete messages of all sessions. */
 const heldByAll = new HeldBytes();
 
 /**
- * Bounds what comes from an MCP server below the library, which reads whatever it is sent: bytes, values, depth and rate are
- * counted before the library has them, and every request has an end.
+ * Bounds the responses of an MCP server below the library, which reads without limits: bytes, values, depth and rate are
+ * counted before the library receives them, and every request ends.
  */
 export function createMcpFetch(options: McpFetchOptions): McpFetch {
   const { limits, clock, onFault } = options;
@@ -63,7 +63,7 @@ export function createMcpFetch(options: McpFetchOptions): McpFetch {
       if (isClosed) throw new McpFault('unreachable', 'the connection is closed');
       const { kind = 'request', exchange } = contexts.getStore() ?? {};
       if (init.method === 'DELETE') return await notify(address, init);
-      // With a GET the library resumes an answer, or opens the stream of notifications.
+      // With a GET the library resumes a response, or opens the stream of notifications.
       if (init.method === 'GET')
         return await ask(address, init, exchange === undefined ? 'stream' : 'request', exchange);
       return kind === 'notice' ? await notify(address, init) : await ask(address, init, kind, exchange);
@@ -85,7 +85,7 @@ export function createMcpFetch(options: McpFetchOptions): McpFetch {
     },
   };
 
-  /** A server that asks without end would make us answer without end. */
+  /** Sends a notification or response. Limited, because a server that sends requests without end would cause responses without end. */
   async function notify(address: string | URL, init: RequestInit): Promise<Response> {
     if (notices >= limits.mcpNoticesMax) throw new McpFault('limit', 'too many messages are on their way to it');
     notices++;
@@ -104,7 +104,7 @@ export function createMcpFetch(options: McpFetchOptions): McpFetch {
   ): Promise<Response> {
     const { mcpConnectMs: connectMs } = limits;
     const life = openLife(init.signal ?? undefined, exchange);
-    // An answer to a request is waited for as long as its exchange lasts, another one only so long.
+    // A response to a request is limited by its exchange, any other response by this timer.
     const patience = kind === 'request' ? undefined : setTimeout(() => life.end(late(connectMs)), connectMs);
     life.onEnd(() => clearTimeout(patience));
     try {
@@ -132,7 +132,7 @@ export function createMcpFetch(options: McpFetchOptions): McpFetch {
     }
   }
 
-  /** With the credential of this moment; after a 401 once more with another one, if there is one by then. */
+  /** Sends a request with the current credential. After a 401 it is repeated once, if there is another credential by then. */
   async function send(request: OutgoingRequest): Promise<IncomingAnswer> {
     const { authorization, serverUrl } = options;
     const isForIt = authorization !== undefined && request.url.href === new URL(serverUrl).href;
@@ -150,7 +150,7 @@ export function createMcpFetch(options: McpFetchOptions): McpFetch {
     return await openRequest(connections, { ...request, headers }, options);
   }
 
-  /** One request, from its beginning until nothing of its answer can come any more. */
+  /** The lifetime of one request, until no more of its response can arrive. */
   function openLife(signal: AbortSignal | undefined, exchange: Exchange | undefined): Life {
     const stop = new AbortController();
     const undo: (() => void)[] = [];
@@ -165,7 +165,7 @@ export function createMcpFetch(options: McpFetchOptions): McpFetch {
     open.add(onAbort);
     undo.push(() => open.delete(onAbort));
     if (exchange !== undefined) undo.push(exchange.onEnd(onAbort));
-    // The library has one signal for all its requests, and Node would take more than ten listeners for a leak.
+    // The library uses one signal for all its requests, and Node warns about more than ten listeners.
     if (signal !== undefined) setMaxListeners(0, signal);
     signal?.addEventListener('abort', onAbort);
     undo.push(() => signal?.removeEventListener('abort', onAbort));
@@ -180,7 +180,7 @@ export function createMcpFetch(options: McpFetchOptions): McpFetch {
     exchange: Exchange | undefined,
   ): ReadableStream<Uint8Array> {
     const chunks = guard.read(incoming);
-    // A generator that is left suspended would keep its bytes counted as held.
+    // Ends the generator, because a suspended one would keep its bytes counted as held.
     const leave = (): void => {
       incoming.destroy();
       ignoringFailure(chunks.return());
@@ -212,9 +212,9 @@ export function createMcpFetch(options: McpFetchOptions): McpFetch {
 
 interface Life {
   readonly signal: AbortSignal;
-  /** Breaks it off. */
+  /** Aborts the request. */
   end(reason?: McpFault): void;
-  /** It has ended on its own. */
+  /** Called when the request has ended without an abort. */
   settle(): void;
   onEnd(action: () => void): void;
 }
@@ -223,7 +223,7 @@ function toAllowance(bytesMax: number, { mcpHandshakeValuesMax: valuesMax }: Too
   return { bytesMax, bytes: bytesMax, valuesMax, values: valuesMax };
 }
 
-/** Of Node's errors only the code is used: their messages hold addresses. */
+/** Converts an error to a fault. Of Node's errors only the code is used, because their messages contain addresses. */
 function toFault(error: unknown): McpFault {
   if (error instanceof McpFault) return error;
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'ERROR';

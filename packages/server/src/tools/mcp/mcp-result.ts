@@ -4,14 +4,14 @@ import type { ToolResult } from '../tool.ts';
 import type { ToolLimits } from '../tool-limits.ts';
 import { McpFault } from './mcp-fault.ts';
 
-/** What an MCP tool answered, in blocks of the Messages API. What has no such block is described. */
+/** Converts the result of an MCP tool to blocks of the Messages API. Content without such a block is described as text. */
 export function toToolResult(result: JsonObject, { mcpBlocksMax }: ToolLimits): ToolResult {
   const { content = [], structuredContent, isError = false, resultType = 'complete' } = result;
   if (resultType !== 'complete') throw new McpFault('broken', 'the server asks for more input, which is not supported');
   if (!Array.isArray(content) || typeof isError !== 'boolean') throw broken();
   if (content.length > mcpBlocksMax) throw new McpFault('limit', `the result has more than ${mcpBlocksMax} blocks`);
   const blocks = content.map((block) => toBlock(block));
-  // Servers should repeat structured content as text. Some do not, and then this is all there is.
+  // Servers should repeat structured content as text. If a server does not, the structured content is used.
   const structured: ResultBlock[] =
     blocks.length === 0 && structuredContent !== undefined ? [toText(JSON.stringify(structuredContent))] : [];
   const all = [...blocks, ...structured];
@@ -44,7 +44,7 @@ function toResource({ uri, text, mimeType = '', blob }: JsonObject): ResultBlock
 function toMedia(mediaType: string, data: string, name = 'a file'): ResultBlock {
   const source = { type: 'base64', media_type: mediaType, data };
   const type = IMAGE_TYPES.includes(mediaType) ? 'image' : mediaType === 'application/pdf' ? 'document' : undefined;
-  // The Messages API would refuse it, and with it every later request of the session.
+  // The Messages API would reject invalid base64, and with it every later request of the session.
   if (type !== undefined && !BASE64.test(data))
     return toText(`(${name} of type ${mediaType} that is not valid base64)`);
   if (type !== undefined) return { type, source };

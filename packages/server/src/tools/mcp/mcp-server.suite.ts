@@ -14,14 +14,14 @@ import {
 import { afterEach } from 'vitest';
 
 export interface TestMcpOptions {
-  /** Speaks with sessions, as until 2025, or without, as since 2026. */
+  /** The protocol: `old` with sessions, as until 2025, or `new` without, as since 2026. */
   readonly kind?: 'old' | 'new';
   /** The tools, in pages. */
   readonly pages?: readonly (readonly string[])[];
   readonly answer?: (name: string, input: unknown, signal: AbortSignal) => Promise<CallToolResult>;
-  /** Looks at each request first; a status other than 200 is the answer. */
+  /** Checks each request first. A status other than 200 is sent as the response. */
   readonly guard?: (request: IncomingMessage) => number;
-  /** A tool in the middle of whose answer the connection breaks. */
+  /** A tool during whose response the connection breaks. */
   readonly breaking?: string;
   readonly port?: number;
 }
@@ -29,7 +29,7 @@ export interface TestMcpOptions {
 export interface TestMcp {
   readonly url: string;
   readonly port: number;
-  /** Methods that were asked for, such as `tools/call`. */
+  /** The requested methods, such as `tools/call`. */
   readonly methods: string[];
   readonly calls: { name: string; input: unknown }[];
   /** Headers of the last request. */

@@ -36,7 +36,7 @@ export interface McpOffer {
   readonly problems: readonly ToolProblem[];
 }
 
-/** The tools of other servers. Agents that name the same server at the same place share its connection. */
+/** Creates the tools of MCP servers. Agents that name the same server with the same URL share its connection. */
 export function createMcpTools(options: McpToolsOptions): McpTools {
   const { headers = async () => ({}), limitOutput, ...shared } = options;
   const { limits } = shared;
@@ -71,7 +71,7 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
     const key = JSON.stringify([server.name, server.url]);
     const connection = connections.get(key) ?? new Connection({ ...shared, server, headers });
     connections.set(key, connection);
-    // Nothing is open yet, so there is nothing to wait for; it only never opens.
+    // Nothing is open yet, so closing need not be awaited; it prevents the connection from opening.
     if (isClosed) ignoringFailure(connection.close());
     return connection;
   }
@@ -103,5 +103,5 @@ function toUnknown(name: string): ToolProblem {
   return { type: 'mcp_connection_failed', serverName: name, message };
 }
 
-/** What models may call consists of letters, digits, _ and -. Names of servers and their tools may be anything. */
+/** Characters that tool names for models must not have. Names of servers and their tools may have any characters. */
 const UNFIT = /[^a-zA-Z0-9_-]/g;

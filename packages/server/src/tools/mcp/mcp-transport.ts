@@ -60,7 +60,7 @@ export class McpTransport implements Transport {
       this.#waiting.set(id, { exchange, method: message.method });
       exchange.onEnd(() => this.#waiting.delete(id));
     }
-    // The types differ only in whether what is left out may be said to be undefined.
+    // The cast: the types differ only in whether absent options may be undefined.
     await this.#fetch.sending(kind, async () => await this.#inner.send(message, options as never));
   }
 

@@ -8,18 +8,18 @@ import type { ToolLimits } from '../tool-limits.ts';
 import { McpFault } from './mcp-fault.ts';
 
 export interface MessageGuardOptions {
-  /** Events with one message each, or one message of JSON. */
+  /** The form of the response: events with one message each, or one JSON message. */
   readonly form: 'events' | 'json';
-  /** What an answer may have. Undefined: it is a stream of notifications, which does not end, so its rate is bounded. */
+  /** The limits of a response. Undefined for a stream of notifications, which does not end, so its rate is bounded instead. */
   readonly allowance: Allowance | undefined;
   readonly limits: ToolLimits;
   readonly clock: Pick<Clock, 'steady'>;
-  /** Of the connection, and of all connections. */
+  /** The bytes of incomplete messages: of the connection, and of all connections. */
   readonly held: HeldBytes;
   readonly heldByAll: HeldBytes;
 }
 
-/** Several answers may share one, such as the pages of a list: it is counted down. */
+/** The remaining bytes and values. Several responses may share one allowance, such as the pages of a list. */
 export interface Allowance {
   readonly bytesMax: number;
   readonly valuesMax: number;
@@ -28,13 +28,13 @@ export interface Allowance {
 }
 
 /**
- * Passes the bytes of an answer on to the library, which holds a message as a whole and parses it at once, whatever its
- * size. So each byte is counted before the library has it, and of many messages a few are passed on at a time.
+ * Passes the bytes of a response to the library, which holds a message as a whole and parses it at once, whatever its
+ * size. So each byte is counted before the library receives it, and only a limited number of messages is passed at a time.
  */
 export class MessageGuard {
   readonly #options: MessageGuardOptions;
   readonly #gauge = new JsonGauge();
-  /** Of the message that has not ended, and of its last line. */
+  /** The bytes of the incomplete message, and of its last line. */
   #bytes = 0;
   #lineBytes = 0;
   #isIdLine = false;
@@ -47,7 +47,7 @@ export class MessageGuard {
     this.#window = { beginMs: options.clock.steady(), messages: 0, bytes: 0 };
   }
 
-  /** Throws an {@link McpFault} where there is more than is read. */
+  /** Passes on the bytes of a response. Throws an {@link McpFault} above a limit. */
   async *read(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
     try {
       for await (const chunk of source) {
@@ -56,7 +56,7 @@ export class MessageGuard {
           const end = this.#take(bytes, start);
           yield bytes.subarray(start, end);
           start = end;
-          // The library handles this part now; other events come before it gets more.
+          // Yields, so that the library handles this part, and other events are handled, before the next part.
           await nextTick();
         }
       }
@@ -65,7 +65,7 @@ export class MessageGuard {
     }
   }
 
-  /** Counts up to where so many messages have ended that the library should work on them. */
+  /** Counts the next bytes and returns the end of the part to pass on: at most `MESSAGES_AT_ONCE` messages. */
   #take(bytes: Uint8Array, start: number): number {
     if (this.#options.form === 'json') {
       if (this.#bytes === 0) checkBegin(bytes);
@@ -155,7 +155,7 @@ export class MessageGuard {
     this.#gauge.reset();
   }
 
-  /** A carriage return ends a line as well. The library looks for the other end again for each, and takes seconds for many. */
+  /** Replaces carriage returns, which end lines too, by line feeds: with many of them the library would take seconds. */
   #withoutReturns(chunk: Uint8Array): Uint8Array {
     const isFirstSkipped = this.#endedWithReturn && chunk[0] === LINE_FEED;
     const bytes = isFirstSkipped ? chunk.subarray(1) : chunk;
@@ -166,13 +166,13 @@ export class MessageGuard {
   }
 }
 
-/** Several messages at once were part of the protocol for a few months, and would be counted as one here. */
+/** Rejects a list of messages, which was part of the protocol for a few months, and would be counted as one message. */
 function checkBegin(bytes: Uint8Array): void {
   const first = bytes.find((byte) => byte > SPACE);
   if (first === OPEN_ARRAY) throw new McpFault('broken', 'its answer is a list of messages, not one');
 }
 
-/** More would be milliseconds of work of the library. */
+/** Messages that are passed on at a time. More would block for milliseconds. */
 const MESSAGES_AT_ONCE = 64;
 const ID_LINE_BYTES_MAX = 1_024;
 const LINE_FEED = 0x0a;

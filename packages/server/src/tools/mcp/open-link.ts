@@ -19,7 +19,7 @@ import { createStreamRetries } from './stream-retries.ts';
 
 export interface OpenLinkOptions extends AddressRules {
   readonly url: string;
-  /** What to send along with each request. */
+  /** Headers to send with each request. */
   readonly headers: Readonly<Record<string, string>>;
   /** The credential of each request. */
   readonly authorization?: McpAuthorization | undefined;
@@ -27,15 +27,15 @@ export interface OpenLinkOptions extends AddressRules {
   readonly limits: ToolLimits;
   /** Shared by all sessions of a server. */
   readonly slots: ConnectionSlots;
-  /** Ends connecting and listing when the connection is closed. */
+  /** Aborts connecting and listing when the connection is closed. */
   readonly signal: AbortSignal;
 }
 
-/** A connection that is there. */
+/** An open connection. */
 export interface Link {
   tools(): Promise<readonly McpTool[]>;
   call(name: string, input: Json, signal: AbortSignal): Promise<ToolResult>;
-  /** Resolves when no call is under way. */
+  /** Resolves when no call is in progress. */
   idle(): Promise<void>;
   close(): Promise<void>;
 }
@@ -70,19 +70,19 @@ async function connect({
   const retries = createStreamRetries({ limits, clock, isInExchange: () => fetch.current() !== undefined });
   const reconnectionScheduler = (reconnect: () => void, askedMs: number) => retries.schedule(reconnect, askedMs);
   const transport = new McpTransport({ url: new URL(url), headers, fetch, reconnectionScheduler });
-  /** Why it must not be used any more. */
+  /** Why the connection must not be used any more. */
   let fault: McpFault | undefined;
-  /** Asked for once, and again after the server says that there are others. */
+  /** The tools, requested once, and again after the server has notified a change. */
   let list: Promise<readonly McpTool[]> | undefined;
   const calls = new Set<Promise<ToolResult>>();
   const client = new Client(CLIENT, {
     capabilities: {},
-    // Asks first what the server speaks, so that old ones and new ones are understood.
+    // Negotiates the protocol version first, so that old and new servers are supported.
     versionNegotiation: { mode: 'auto' },
     listChanged: {
       tools: { autoRefresh: false, debounceMs: 0, onChanged: () => void (list = undefined) },
     },
-    // A server that wants to know more before it answers would be asked again and again.
+    // Disabled, because a server that requires more input would be called again and again.
     inputRequired: { autoFulfill: false },
     jsonSchemaValidator: UNCHECKED,
   });
@@ -123,10 +123,10 @@ async function connect({
     const { mcpCallMs: timeout, mcpConnectMs, mcpResumeMs: resumeMs } = limits;
     const known = (await list?.catch(() => undefined))?.find((tool) => tool.name === name);
     const allowance = toAllowance(limits.mcpAnswerBytesMax, limits.mcpAnswerValuesMax);
-    // The library gives it up first; this is for what it does before and after.
+    // The timeout of the library comes first; this limit covers its work before and after the call.
     const options = { allowance, withinMs: timeout + mcpConnectMs, resumeMs, signal: interrupt };
     return await fetch.exchange(options, async (exchange) => {
-      // It decides about headers that repeat parts of the input. Without one the library would ask for the list again.
+      // The definition determines headers that repeat parts of the input. Without it the library would request the list again.
       const toolDefinition = { ...known, name, inputSchema: { ...known?.inputSchema, type: 'object' as const } };
       const request = { name, arguments: { ...toObject(input) } };
       await client.callTool(request, { signal: exchange.signal, timeout, toolDefinition });
@@ -135,7 +135,7 @@ async function connect({
   }
 
   async function close(): Promise<void> {
-    // Optional in the protocol, so a server that does not answer is not waited for.
+    // Optional in the protocol, so the wait for the server is short.
     await Promise.race([transport.terminateSession().catch(() => {}), pause(FAREWELL_MS)]);
     retries.close();
     await client.close().catch(() => {});
@@ -147,7 +147,7 @@ async function connect({
 const CLIENT = { name: 'fleetloom', version: '0.1.0' };
 const FAREWELL_MS = 1_000;
 
-/** Results go to a model as they are; output schemas of servers are not compiled here. */
+/** A validator that accepts everything: results are passed to a model unchanged, and output schemas of servers are not compiled. */
 const UNCHECKED: jsonSchemaValidator = {
   getValidator<Value>(): JsonSchemaValidator<Value> {
     // No caller relies on the type.

@@ -3,7 +3,7 @@ import type { Connections, IncomingAnswer, OutgoingRequest } from '../../base/ou
 import { type AddressRules, findAddresses, toHostname } from '../network/find-addresses.ts';
 import { McpFault } from './mcp-fault.ts';
 
-/** Sends a request. The addresses of the host are checked, and only those that were checked are connected to. */
+/** Sends a request. The addresses of the host are checked, and only checked addresses are connected to. */
 export async function openRequest(
   connections: Connections,
   request: OutgoingRequest,
@@ -16,7 +16,7 @@ export async function openRequest(
   return await connections.send({
     ...request,
     headers: { ...headers, 'accept-encoding': 'identity' },
-    // A connection that is given up needs no lookup any more.
+    // Cancels the lookup together with the connection.
     lookup: toLookup(url, rules, AbortSignal.any([signal, AbortSignal.timeout(connectMs)])),
   });
 }
@@ -26,7 +26,7 @@ function toLookup(url: URL, rules: AddressRules, signal: AbortSignal): LookupFun
     findChecked(url, rules, signal).then(
       (addresses) => {
         const found = addresses.map((address) => ({ address, family: isIP(address) }));
-        // Node asks for all of them or for one.
+        // Node requests either all addresses or one.
         if (all) callback(null, found);
         else callback(null, found[0]!.address, found[0]!.family);
       },

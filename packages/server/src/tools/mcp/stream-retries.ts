@@ -5,19 +5,19 @@ import type { ToolLimits } from '../tool-limits.ts';
 export interface StreamRetriesOptions {
   readonly limits: ToolLimits;
   readonly clock: Pick<Clock, 'steady'>;
-  /** Whether an answer is resumed, and not the stream of notifications. */
+  /** Whether the stream to reopen is a response, and not the stream of notifications. */
   readonly isInExchange: () => boolean;
   readonly schedule?: Schedule | undefined;
 }
 
 /** Reopens broken streams of an MCP server, at a limited rate. */
 export interface StreamRetries {
-  /** Opens a stream again after a while. Gives what takes that back. */
+  /** Reopens a stream after a delay. Returns the function that cancels it. */
   schedule(reconnect: () => void, askedMs: number): Cancel;
   close(): void;
 }
 
-/** When the library opens a stream again that has ended. A server may ask for any wait, none included: it does not decide. */
+/** Creates the schedule by which the library reopens streams. The delay that a server requests, possibly none, is limited. */
 export function createStreamRetries(options: StreamRetriesOptions): StreamRetries {
   const { limits, clock, isInExchange, schedule = systemSchedule } = options;
   const waiting = new Set<Cancel>();
@@ -43,12 +43,12 @@ export function createStreamRetries(options: StreamRetriesOptions): StreamRetrie
     },
   };
 
-  /** A call waits for the rest of its answer for a few seconds at most, so attempts are few. */
+  /** The delay before a response is resumed. A call waits only a few seconds for the rest of its response, so attempts are few. */
   function toResumeDelay(askedMs: number): number {
     return Math.min(Math.max(askedMs, RESUME_MS), limits.mcpStreamRetryMs);
   }
 
-  /** Doubles, unless the stream has lasted longer than the longest wait. */
+  /** The next delay, which doubles unless the stream has lasted longer than the longest delay. */
   function nextDelay(): number {
     const { mcpStreamRetryMs, mcpStreamRetryMsMax } = limits;
     const now = clock.steady();

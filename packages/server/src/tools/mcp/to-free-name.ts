@@ -1,4 +1,4 @@
-/** The name itself, or with a number behind it if it is taken; never longer than allowed. */
+/** The name, or if it is taken the name with a number appended; never longer than allowed. */
 export function toFreeName(wanted: string, isTaken: (name: string) => boolean, charsMax: number): string {
   const whole = wanted.slice(0, charsMax);
   if (!isTaken(whole)) return whole;

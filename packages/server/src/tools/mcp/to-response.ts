@@ -1,13 +1,13 @@
 import { dropBody, type IncomingAnswer } from '../../base/outgoing-http.ts';
 import { McpFault } from './mcp-fault.ts';
 
-/** `stream`: a request that is answered with notifications, without an end. `notice`: nothing is expected back. */
+/** The kind of a sent message. `stream`: the response is an endless stream of notifications. `notice`: no response is expected. */
 export type MessageKind = 'request' | 'stream' | 'notice';
 
-/** Opens the body of an answer, in the form that it has. A refusal has the reason of a status 400. */
+/** Opens the body of a response in its form. `isRefusal`: the body is the reason of a status 400. */
 export type OpenBody = (form: 'events' | 'json', isRefusal: boolean) => ReadableStream<Uint8Array>;
 
-/** An answer as the library knows it. Its body is only opened where the library has a use for it. */
+/** Converts a response for the library. Its body is opened only if the library uses it. */
 export function toResponse(incoming: IncomingAnswer, kind: MessageKind, openBody: OpenBody): Response {
   const status = incoming.statusCode ?? 0;
   if (status < 200 || status > 599) {
@@ -41,7 +41,7 @@ const NO_CONTENT = [204, 205];
 function toHeaders({ rawHeaders }: IncomingAnswer): Headers {
   const headers = new Headers();
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    // They have come through Node's own parser, which lets more through than this does.
+    // Skips headers that `Headers` rejects, because Node's parser accepts more.
     try {
       headers.append(rawHeaders[at]!, rawHeaders[at + 1]!);
     } catch {

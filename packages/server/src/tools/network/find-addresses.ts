@@ -1,17 +1,17 @@
 import { isIP } from 'node:net';
 import { isPublicAddress } from './is-public-address.ts';
 
-/** The addresses of a name. The signal cancels the lookup. */
+/** Resolves a name to its addresses. The signal cancels the lookup. */
 export type ResolveHost = (hostname: string, signal?: AbortSignal) => Promise<readonly string[]>;
 
 /** Which addresses the tools of agents may connect to. */
 export interface AddressRules {
   readonly resolveHost: ResolveHost;
-  /** Hosts that may be private, as `host` or `host:port`. The operator names them. */
+  /** Hosts that may be private, as `host` or `host:port`, as configured by the operator. */
   readonly allowedPrivateHosts: readonly string[];
 }
 
-/** `not_public`: the host has addresses, and none that may be used. */
+/** The allowed addresses of a host. `not_public`: the host has addresses, but none is allowed. */
 export type FoundAddresses =
   | { readonly type: 'found'; readonly addresses: readonly string[] }
   | { readonly type: 'none' | 'not_public' };
@@ -28,7 +28,7 @@ export async function findAddresses(url: URL, rules: AddressRules, signal?: Abor
   return addresses.length === 0 ? { type: 'not_public' } : { type: 'found', addresses };
 }
 
-/** Without the brackets of an address of version 6. */
+/** The host of a URL without the brackets of an IPv6 address. */
 export function toHostname({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '');
 }

@@ -1,16 +1,16 @@
 /** An entry of a list of hosts. */
 export interface HostEntry {
-  /** Empty: the entry is not a host, and matches nothing. */
+  /** The host. If empty, the entry is invalid and matches nothing. */
   readonly hostname: string;
-  /** All hosts below it, and not itself. */
+  /** Whether the entry matches all hosts below the host, and not the host itself. */
   readonly isBelow: boolean;
-  /** Empty: the entry names none. */
+  /** The port; empty if the entry names none. */
   readonly port: string;
 }
 
 /**
  * Reads an entry: one host, with `*.` before it all hosts below it, and with a port only that port. Addresses that begin with a
- * scheme are taken for their host, as people paste them. A mistake in the list must not allow more.
+ * scheme are reduced to their host, because people paste URLs. A mistake in the list must not allow more.
  */
 export function toHostEntry(text: string): HostEntry {
   const plain = text.trim().replace(/^[a-z][a-z0-9+.-]*:\/\//i, '');
@@ -22,14 +22,14 @@ export function toHostEntry(text: string): HostEntry {
   return { hostname: withoutDot(hostname), isBelow, port };
 }
 
-/** Whether a host, as a URL has it, is one of an entry, whatever its port. */
+/** Whether an entry matches the host of a URL, regardless of the port. */
 export function isHostOf({ hostname, isBelow }: HostEntry, host: string): boolean {
   if (hostname === '') return false;
   const plain = withoutDot(host);
   return isBelow ? plain.endsWith(`.${hostname}`) : plain === hostname;
 }
 
-/** The name without the dot that says that it is complete. */
+/** The name without the trailing dot of a fully qualified name. */
 export function withoutDot(host: string): string {
   return host.replace(/\.$/, '');
 }

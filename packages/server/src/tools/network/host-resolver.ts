@@ -29,14 +29,14 @@ export class HostResolver {
     this.#hosts = new HostsFile(options.hostsPath, this.#clock);
   }
 
-  /** Resolves the names of one session. More lookups at a time than a session may have wait for each other. */
+  /** Creates the resolver of one session. Concurrent lookups above the limit of a session wait. */
   forSession(): ResolveHost {
     const slots = new CallSlots(toolLimits.dnsLookupsPerSessionMax);
     return async (hostname, given) => {
       const name = hostname.toLowerCase().replace(/\.$/, '');
       const known = this.#findLocally(name) ?? this.#findCached(name);
       if (known !== undefined) return known;
-      // Always one of its own: many lookups would add more listeners to a shared signal than Node expects.
+      // Each lookup has a signal of its own: many lookups would add more listeners to a shared signal than Node expects.
       const signal = AbortSignal.any([this.#closing.signal, ...(given === undefined ? [] : [given])]);
       return await slots.hold(signal, () => this.#slots.hold(signal, () => this.#lookUp(name, signal)));
     };
@@ -61,7 +61,7 @@ export class HostResolver {
   }
 
   async #lookUp(name: string, signal: AbortSignal): Promise<readonly string[]> {
-    // Another call may have found it while this one waited.
+    // Another call may have resolved the name while this one waited.
     const known = this.#findCached(name);
     if (known !== undefined) return known;
     const found = await query(name, this.#servers, signal);
@@ -79,9 +79,9 @@ export class HostResolver {
   }
 }
 
-/** What tests replace. */
+/** Options that tests replace. */
 export interface HostResolverOptions {
-  /** Name servers as `address:port`. By default those of the machine. */
+  /** Name servers as `address:port`. By default the name servers of the machine. */
   readonly servers?: readonly string[] | undefined;
   readonly hostsPath?: string | undefined;
   readonly clock?: Clock | undefined;
@@ -94,11 +94,11 @@ interface Cached {
 
 interface Found {
   readonly address: string;
-  /** In seconds. */
+  /** The time to live, in seconds. */
   readonly ttl: number;
 }
 
-/** Each has a resolver of its own: only a whole resolver can be cancelled, and a new one has the current name servers. */
+/** Runs one query with a resolver of its own: only a whole resolver can be cancelled, and a new one uses the current name servers. */
 async function query(
   name: string,
   servers: readonly string[] | undefined,
@@ -123,7 +123,7 @@ async function query(
   }
 }
 
-/** Both versions come early: a machine may have only one of them, and only the first addresses are tried. */
+/** Alternates addresses of both IP versions: a machine may support only one, and only the first addresses are tried. */
 function interleave(four: readonly Found[], six: readonly Found[]): readonly Found[] {
   const longest = four.length > six.length ? four : six;
   return longest.flatMap((_, index) => [four[index] ?? [], six[index] ?? []].flat());
@@ -133,7 +133,7 @@ function valueOf(outcome: PromiseSettledResult<readonly Found[]>): readonly Foun
   return outcome.status === 'fulfilled' ? outcome.value : [];
 }
 
-/** A server that did not answer for one version may know addresses of it, so the name is not reported as missing then. */
+/** The error of a lookup. If a query got no response, the name may have addresses, so it is not reported as missing. */
 function toFailure(name: string, outcomes: readonly PromiseSettledResult<unknown>[]): Error {
   const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as CodedError] : []));
   const other = errors.find(({ code }) => !NOT_FOUND.has(code ?? ''));

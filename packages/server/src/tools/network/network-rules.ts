@@ -2,12 +2,12 @@ import type { Networking } from '@fleetloom/protocol/managed-agents';
 import { ToolFailure } from '../tool-failure.ts';
 import { type HostEntry, isHostOf, toHostEntry } from './host-entry.ts';
 
-/** What the tools of a session may reach, as its environment says. */
+/** The hosts that the tools of a session may reach, by its environment. */
 export interface NetworkRules {
   readonly isLimited: boolean;
   /** Throws a {@link ToolFailure} for a host that the environment does not allow. */
   checkHost(url: URL): void;
-  /** Whether an MCP server may be asked. */
+  /** Whether a connection to an MCP server is allowed. */
   allowsMcpServer(url: string): boolean;
 }
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PackageManager, Packages } from '@fleetloom/protocol/managed-agents';
 
-/** Where the packages are in a sandbox. */
+/** The path of the packages in a sandbox. */
 export const PACKAGES = '/fleetloom/packages';
 /** The search path of every sandbox. */
 export const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
@@ -14,7 +14,7 @@ export interface PackageCommand {
   readonly args: readonly string[];
 }
 
-/** The commands that install packages into a directory, in the order of the managers. Throws if a manager is not there. */
+/** The commands that install packages into a directory, in the order of the managers. Throws if a manager is not installed. */
 export function toCommands(packages: Packages, prefix: string): readonly PackageCommand[] {
   return ORDER.flatMap((manager) => {
     const specs = packages[manager];
@@ -27,7 +27,7 @@ export function toCommands(packages: Packages, prefix: string): readonly Package
   });
 }
 
-/** A manager that is not on the machine of the server, or that cannot work in a sandbox. */
+/** The error for a manager that is not installed on the machine of the server, or that cannot work in a sandbox. */
 export class MissingManager extends Error {
   override readonly name = 'MissingManager';
   readonly manager: PackageManager;
@@ -42,12 +42,12 @@ export class MissingManager extends Error {
   }
 }
 
-/** Which managers sandboxes have. */
+/** Lists the managers, each with its path if sandboxes have it. */
 export function listManagers(): readonly { readonly manager: PackageManager; readonly path: string | undefined }[] {
   return ORDER.map((manager) => ({ manager, path: findSystemProgram(managers[manager].program) }));
 }
 
-/** Sandboxes have the directories of the system only, so that a program elsewhere does not count. */
+/** Finds a program in the system directories: sandboxes do not have programs in other directories. */
 function findSystemProgram(name: string): string | undefined {
   if (name === '') return undefined;
   return SYSTEM_PATH.split(':')
@@ -58,7 +58,7 @@ function findSystemProgram(name: string): string | undefined {
 const ORDER: readonly PackageManager[] = ['apt', 'cargo', 'gem', 'go', 'npm', 'pip'];
 
 interface Manager {
-  /** Empty: none that works in a sandbox. */
+  /** The program; empty if the manager does not work in a sandbox. */
   readonly program: string;
   readonly toArgs: (into: string, specs: readonly string[]) => readonly (readonly string[])[];
 }
@@ -70,7 +70,7 @@ const managers: Readonly<Record<PackageManager, Manager>> = {
     program: 'gem',
     toArgs: (into, specs) => [['install', '--no-document', '--install-dir', into, '--bindir', `${into}/bin`, ...specs]],
   },
-  // It installs into GOBIN, and packages of different modules one after another.
+  // Go installs into GOBIN, and cannot install packages of different modules with one command.
   go: { program: 'go', toArgs: (_, specs) => specs.map((spec) => ['install', spec]) },
   npm: {
     program: 'npm',
@@ -98,7 +98,7 @@ export function toInstallVariables(prefix: string, scratch: string): Record<stri
     GOBIN: join(prefix, 'go', 'bin'),
     GOPATH: join(scratch, 'go'),
     GOCACHE: join(scratch, 'go-build'),
-    // Otherwise what is to be removed afterwards cannot be.
+    // Makes the module cache writable; otherwise it could not be removed afterwards.
     GOFLAGS: '-modcacherw',
     ...pickConfigured(),
   };

@@ -24,15 +24,15 @@ import {
 
 /** The packages of environments, installed once for each set of them. */
 export interface PackagePrefixes {
-  /** Installs packages if they are not there yet. Resolves with why that failed; undefined: they are there. */
+  /** Installs packages if they are not installed yet. Resolves with the reason of a failure; undefined on success. */
   install(packages: Packages, network: InstallNetwork): Promise<string | undefined>;
-  /** What sandboxes get of packages; undefined if they are not installed. */
+  /** The mounts and variables for sandboxes; undefined if the packages are not installed. */
   find(packages: Packages): Promise<InstalledPackages | undefined>;
-  /** Stops what is being installed. */
+  /** Aborts installations in progress. */
   close(): Promise<void>;
 }
 
-/** The way to registries while packages are installed. */
+/** The network access to registries while packages are installed. */
 export interface InstallNetwork {
   open(): Promise<SandboxEgress>;
   close(): Promise<void>;
@@ -44,13 +44,13 @@ export interface PackagePrefixesOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/** Creates the prefixes in a directory, and removes there what a crash has left. */
+/** Creates the prefixes in a directory, and removes drafts that a crash has left there. */
 export async function createPackagePrefixes(options: PackagePrefixesOptions): Promise<PackagePrefixes> {
   const { directory, openSandbox, timeoutMs = toolLimits.packagesMs } = options;
   const drafts = join(directory, '.drafts');
   await rm(drafts, { recursive: true, force: true });
   const stop = new AbortController();
-  /** One build at a time for each prefix: sessions that begin at the same time share it. */
+  /** Builds in progress, by path: sessions that begin at the same time share a build. */
   const building = new Map<string, Promise<string | undefined>>();
   return {
     install: async (packages, network) => {
@@ -77,7 +77,7 @@ export async function createPackagePrefixes(options: PackagePrefixesOptions): Pr
     return join(directory, createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32));
   }
 
-  /** Built aside and renamed, so that a crash leaves no half of it. */
+  /** Builds a prefix in a draft and renames it, so that a crash leaves no incomplete prefix. */
   async function build_(packages: Packages, path: string, network: InstallNetwork): Promise<string | undefined> {
     const state = await openSandbox();
     if (state.type === 'unavailable') return `packages are installed in a sandbox, and there is none: ${state.reason}`;
@@ -143,7 +143,7 @@ function lastLines(output: string): string {
 
 const LINES = 8;
 
-/** Its version is a part of what a package is built for. Empty where it is not installed. */
+/** The version of Python, for which packages are built. Empty if Python is not installed. */
 async function findPython(): Promise<string> {
   python ??= runProgram('/usr/bin/python3', ['--version'], { timeoutMs: 10_000, outputBytesMax: 1_000 }).then(
     ({ stdout }) => stdout.trim(),

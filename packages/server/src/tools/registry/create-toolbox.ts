@@ -26,21 +26,21 @@ import { HostResolver } from '../network/host-resolver.ts';
 import type { ReadShownUrls } from '../builtin/web-fetch/url-sources.ts';
 import { hostTools as hostToolEntries, serverTools } from './registry.ts';
 
-/** What the operator of the server decides. Nothing of it can be said by an agent or in a request. */
+/** The options of a toolbox, as the operator of the server decides. Neither an agent nor a request can set them. */
 export interface ToolboxOptions {
-  /** Runs bash on the whole machine where there is no sandbox. Without this it is refused there. */
+  /** Runs bash on the whole machine if there is no sandbox. By default bash is rejected then. */
   readonly allowUnsandboxedBash?: boolean | undefined;
-  /** What the environment of the session lets its tools reach: everything, if it does not say. */
+  /** The network access of the session's environment; if absent, unrestricted. */
   readonly networking?: Networking | undefined;
-  /** Holds web_fetch to the hosts of the environment too. */
+  /** Restricts web_fetch to the hosts of the environment, too. */
   readonly strictNetwork?: boolean | undefined;
-  /** The addresses that the session was shown, for agents that may fetch only such. */
+  /** Reads the URLs that have appeared in the session, for agents that may fetch only these. */
   readonly readShownUrls?: ReadShownUrls | undefined;
   /** Lets bash reach the network, this machine's own services included. */
   readonly allowBashNetwork?: boolean | undefined;
-  /** What the sandbox has beside the workspace of the session, or beside the worktree of a thread. */
+  /** Opens the mounts of the sandbox in addition to the workspace of the session, or to the worktree of a thread. */
   readonly openMounts?: ((worktreeOwner: string | null) => Promise<HostMounts>) | undefined;
-  /** What the tool hosts of all sessions share. Without it this session has its own. */
+  /** The resources that the tool hosts of all sessions share. If absent, this session has its own. */
   readonly hosts?: ToolHosts | undefined;
   /** The tenant of the session, which has a share of the tool hosts. */
   readonly findTenant?: (() => Promise<string | undefined>) | undefined;
@@ -50,7 +50,7 @@ export interface ToolboxOptions {
   readonly readOnlyPaths?: readonly string[] | undefined;
   /** Hosts that web_fetch and MCP may reach although they are private, as `host` or `host:port`. */
   readonly allowedPrivateHosts?: readonly string[] | undefined;
-  /** What to send along to MCP servers, such as `authorization`. */
+  /** Headers to send to MCP servers, such as `authorization`. */
   readonly mcpHeaders?: McpHeaders | undefined;
   /** The credentials of the session for its MCP servers, which are read again for each request. */
   readonly mcpAuthorization?: McpAuthorization | undefined;
@@ -73,7 +73,7 @@ export function createToolbox(options: ToolboxOptions = {}): Toolbox {
   const { allowedPrivateHosts = [], resolveHost = new HostResolver().forSession() } = options;
   const limits = toToolLimits(changedLimits);
   const network = toNetworkRules(options.networking);
-  // The network of an environment is that of its sandbox: web_fetch has rules of its own.
+  // The network rules of an environment apply to its sandbox; web_fetch has rules of its own.
   const networkOfPages = options.strictNetwork === true ? network : toNetworkRules(undefined);
   const hosts = options.hosts ?? new ToolHosts({ limits: changedLimits, clock });
   const { openMounts } = options;
@@ -87,7 +87,7 @@ export function createToolbox(options: ToolboxOptions = {}): Toolbox {
       limits,
       openMounts: openMounts === undefined ? undefined : () => openMounts(worktreeOwner),
     });
-  // A sandbox has the whole network or none: where only some hosts are allowed it has none.
+  // A sandbox has either the whole network or none. If only some hosts are allowed, it has none.
   const allowsNetwork = (options.allowBashNetwork ?? false) && !network.isLimited;
   const host = new SessionHosts((worktreeOwner) => {
     const launcher = createLauncher(worktreeOwner);
@@ -137,11 +137,11 @@ export function createToolbox(options: ToolboxOptions = {}): Toolbox {
     if (entry['type'] === 'agent_toolset_20260401') return { tools: offerBuiltins(entry), problems: [] };
     if (entry['type'] === 'mcp_toolset') return findFarServer(entry, servers) ?? (await mcp.offer(entry, servers));
     if (entry['type'] === 'custom') return { tools: [offerCustom(entry)], problems: [] };
-    // The door lets no others through, but what it lets through may be newer than this.
+    // The route rejects other types, but it may be newer than this code.
     return { tools: [], problems: [] };
   }
 
-  /** A server that the network of the environment does not reach is not even asked. */
+  /** The problem for a server that the environment's network does not allow, to which no request is sent. */
   function findFarServer(entry: JsonObject, servers: readonly JsonObject[]): EntryOffer | undefined {
     const serverName = toText(entry['mcp_server_name']);
     const server = servers.find(({ name }) => name === serverName);

@@ -10,7 +10,7 @@ import { writeTool } from '../builtin/write/write-tool.ts';
 
 // One line for each built-in tool. Their names and traits are `builtInTools` of the protocol; the order is the same.
 
-/** The tools that run in the tool host of a session. `host/program/run-tool.ts` loads what each of them does. */
+/** The tools that run in the tool host of a session. `host/program/run-tool.ts` loads their implementations. */
 export const hostTools: readonly HostTool[] = [bashTool, readTool, writeTool, editTool, globTool, grepTool];
 
 /** The tools that run in the server. */

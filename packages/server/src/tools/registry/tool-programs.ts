@@ -2,9 +2,9 @@ import { findProgram } from '../find-program.ts';
 import { openHostSandbox } from '../host/server/host-sandbox.ts';
 import { listManagers } from '../packages/package-commands.ts';
 
-/** What tools need from this machine, and whether it is there. */
+/** The programs and protections that tools need from this machine. */
 export interface ToolPrograms {
-  /** Null: tools run in a sandbox. Else why they cannot. */
+  /** Why tools cannot run in a sandbox; null if they can. */
   readonly sandboxProblem: string | null;
   /** Protections of the sandbox that this machine does not allow, each with what can be done about it. */
   readonly sandboxGaps: readonly { readonly text: string; readonly fix: string }[];
@@ -14,7 +14,7 @@ export interface ToolPrograms {
   readonly packageManagers: readonly string[];
 }
 
-/** Tries what the tools of a session would try. */
+/** Checks the programs in the same way as the tools of a session. */
 export async function checkToolPrograms(): Promise<ToolPrograms> {
   const [sandbox, ripgrep] = await Promise.all([tryHostSandbox(), findProgram('rg')]);
   const found = listManagers().filter(({ path }) => path !== undefined);

@@ -13,7 +13,7 @@ import { toSandboxLimits } from './sandbox-limits.ts';
 import { createSeccompFilter } from './seccomp/seccomp-filter.ts';
 import { tryOut } from './try-out.ts';
 
-/** What programs in the sandbox may reach beside their workspace. */
+/** The access of programs in the sandbox in addition to their workspace. */
 export interface BubblewrapOptions {
   readonly findProgram: FindProgram;
   /** Lets programs reach the network: all of it, this machine's own services included. */
@@ -52,11 +52,11 @@ const opened = new Map<string, Promise<Opened>>();
 
 interface Opened {
   readonly state: SandboxState;
-  /** Whether it works with all protections that were found. */
+  /** Whether the sandbox works with all protections that were found. */
   readonly isComplete: boolean;
 }
 
-/** Tried again by the next session: the reason may be gone by then. */
+/** Forgets a failed result, so that the next session tries again: the reason may be gone by then. */
 function forget(key: string, opening: Promise<Opened>): void {
   if (opened.get(key) === opening) opened.delete(key);
 }
@@ -73,7 +73,7 @@ interface Programs {
 async function open(programs: Programs, operator: Operator): Promise<Opened> {
   const all = await findProtections(programs);
   let problem: string | undefined;
-  // Twice with all of them: once may fail on a machine that is short of something for a moment.
+  // Tries all protections twice: one trial may fail on a machine that is short of a resource for a moment.
   for (const protections of complete.has(programs.bwrap) ? [all, all] : [all, ...weaken(all)]) {
     const sandbox = createBubblewrap(programs.bwrap, operator, protections);
     const trial = await tryOut(sandbox);
@@ -174,14 +174,14 @@ function withoutInherited(command: Command, { bash, descriptors }: Protections['
 
 /** Isolation from the machine: a user and process ids of its own, and nothing that outlives this process. */
 function isolation(allowsNetwork: boolean): string[] {
-  // Also when we are root, and then above all: what is root inside would be root of the files outside.
+  // Needed above all if the server is root: a program that is root inside would own the files outside.
   const isolated = `--unshare-all --unshare-user --uid ${USER_ID} --gid ${USER_ID} --cap-drop ALL --hostname fleetloom`;
-  // The first kills everything inside when we die; the second keeps it from typing into our terminal.
+  // The first kills everything inside when the server dies; the second prevents input into the server's terminal.
   const nothing = '--die-with-parent --new-session';
   return `${isolated} ${nothing}${allowsNetwork ? ' --share-net' : ''}`.split(' ');
 }
 
-/** All that programs get. What we were started with has secrets in it. */
+/** All environment variables that programs get. The server's own environment contains secrets. */
 const ENVIRONMENT = {
   PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
   HOME,

@@ -1,6 +1,6 @@
 import type { ReadOnlyPath } from './sandbox.ts';
 
-/** How programs in the sandbox of a session reach other hosts: through a socket of the egress proxy that is bound into it. */
+/** The access of programs in the sandbox of a session to other hosts, through a mounted socket of the egress proxy. */
 export interface SandboxEgress {
   /** The socket, as the sandbox shows it. */
   readonly socketPath: string;
@@ -10,7 +10,7 @@ export interface SandboxEgress {
   readonly readOnlyPaths: readonly ReadOnlyPath[];
   /** Variables of programs that agents start: the proxy, certificates, and placeholders of secrets. */
   readonly environment: Readonly<Record<string, string>>;
-  /** The same without the socket and the proxy, for programs that have another way to it. */
+  /** The certificates and variables without the socket and the proxy, for programs that reach the proxy in another way. */
   readonly trust: {
     readonly readOnlyPaths: readonly ReadOnlyPath[];
     readonly environment: Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 import type { ReadOnlyPath } from './sandbox.ts';
 
-/** How git in the sandbox of a session reaches the repositories of the session: through a socket that is bound into it. */
+/** The access of git in the sandbox of a session to the repositories of the session, through a mounted socket. */
 export interface SandboxGitRelay {
   /** The socket, as the sandbox shows it. */
   readonly socketPath: string;

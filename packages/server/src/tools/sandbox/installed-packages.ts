@@ -1,6 +1,6 @@
 import type { ReadOnlyPath } from './sandbox.ts';
 
-/** The packages of an environment, as sandboxes of its sessions have them. */
+/** The mounts and variables with which sandboxes get the packages of an environment. */
 export interface InstalledPackages {
   readonly readOnlyPaths: readonly ReadOnlyPath[];
   /** Variables with which programs find them. */

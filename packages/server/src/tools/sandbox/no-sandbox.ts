@@ -1,6 +1,6 @@
 import type { Sandbox } from './sandbox.ts';
 
-/** Programs run as we do, on the whole machine. Only for operators who say so. */
+/** Runs programs with the rights of the server, on the whole machine. Only if the operator allows it. */
 export function createNoSandbox(env: NodeJS.ProcessEnv = process.env): Sandbox {
   const kept = Object.entries(env).flatMap(([name, value]) => {
     return value !== undefined && KEPT.test(name) ? [[name, value] as const] : [];
@@ -9,7 +9,7 @@ export function createNoSandbox(env: NodeJS.ProcessEnv = process.env): Sandbox {
     launch: ({ program, args, environment }) => ({
       file: program,
       args,
-      // Not all of ours: that has keys of models and databases in it.
+      // Not the whole environment of the server, which contains keys of models and databases.
       env: { ...Object.fromEntries(kept), TERM: 'dumb', ...environment },
       data: [],
     }),

@@ -6,14 +6,14 @@ import { startLaunch } from './start-launch.ts';
 export interface RunLaunchOptions {
   readonly cwd: string;
   readonly timeoutMs: number;
-  /** Of the output that is kept: its end. */
+  /** Bytes of the end of the output that are kept. */
   readonly outputBytesMax: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** How a launch ended. */
 export interface EndedLaunch {
-  /** Null: a signal ended it, such as ours after the timeout. */
+  /** The exit code; null if a signal ended the launch, such as the one after the timeout. */
   readonly code: number | null;
   /** The end of both outputs. */
   readonly output: string;
@@ -40,7 +40,7 @@ export async function runLaunch(launch: Launch, options: RunLaunchOptions): Prom
   });
 }
 
-/** The end of an output, which may be long. */
+/** Collects the end of an output. */
 class Tail {
   readonly #bytesMax: number;
   readonly #chunks: Buffer[] = [];
@@ -73,8 +73,8 @@ function killGroup(child: ChildProcess): void {
   try {
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
   } catch {
-    // It has ended in the meantime.
+    // The process has ended in the meantime.
   }
-  // What it has started may hold its pipes open.
+  // Processes that it has started may hold its pipes open.
   for (const pipe of child.stdio) pipe?.destroy();
 }

@@ -46,13 +46,13 @@ export function describeFiles(request: SandboxFilesRequest, options: SandboxFile
     [bind, workspace, workspace],
     names(workspace, bind),
     coverEntries(workspace, request.covers ?? []),
-    // The root is in memory too, and its size cannot be set.
+    // Read-only, because the root is in memory too, and its size cannot be limited.
     ['--remount-ro', '/'],
     ['--chdir', workspace],
   ].flat();
 }
 
-/** What {@link describeFiles} expects to be read from {@link DATA_FD} on. */
+/** The contents of the descriptors from {@link DATA_FD} on that {@link describeFiles} refers to. */
 export const ACCOUNT_FILES: readonly string[] = ['agent:x:1000:1000:agent:/home/user:/bin/bash\n', 'agent:x:1000:\n'];
 
 /** The user of programs in the sandbox. */
@@ -81,7 +81,7 @@ function processes(): string[] {
 
 let hidden: { readonly files: readonly string[]; readonly directories: readonly string[] } | undefined;
 
-/** Among them the kernel's keys, log, memory statistics and addresses. */
+/** The entries of `/proc` to hide, among them the kernel's keys, log, memory statistics and addresses. */
 function findHidden(): { files: readonly string[]; directories: readonly string[] } {
   const others = readdirSync('/proc').filter((name) => !/^[0-9]+$/.test(name) && !SHOWN_IN_PROC.has(name));
   const paths = others.map((name) => join('/proc', name)).filter((path) => isReadable(path));
@@ -131,7 +131,7 @@ function names(workspace: string, bind: string): string[] {
   });
 }
 
-/** The workspace is mounted twice, and what covers one of its entries has to be mounted in both. */
+/** The mounts of covers. The workspace is mounted twice, so each cover has to be mounted in both. */
 function coverEntries(workspace: string, covers: NonNullable<LaunchRequest['covers']>): string[] {
   const roots = [workspace, ...SESSION_PATHS.filter(isMountedAt(workspace)).map(({ shown }) => shown)];
   return covers.flatMap(({ path, inside, isWritable }) =>
@@ -156,7 +156,7 @@ const SHOWN_IN_PROC = new Set(
   ).split(' '),
 );
 
-/** No shadow, no keys, no settings of the machine's services. */
+/** Entries of `/etc` that programs see: no shadow, no keys, no settings of the machine's services. */
 const ETC_NAMES = [
   'alternatives',
   'bash.bashrc',

@@ -6,7 +6,7 @@ import { toolLimits } from '../limits.ts';
 export interface SandboxLimits {
   /** Processes and threads of the launch. */
   readonly processes: number;
-  /** Memory of all its processes, temporary files included, where there is a memory cgroup. */
+  /** Memory of all processes of the launch, including temporary files, if there is a memory cgroup. */
   readonly memoryBytes: number;
   /** Private writable memory of each process. */
   readonly dataBytes: number;
@@ -14,13 +14,13 @@ export interface SandboxLimits {
   readonly addressBytes: number;
   /** Open files of each process. */
   readonly openFiles: number;
-  /** Each file that is written. */
+  /** Bytes of each written file. */
   readonly fileBytes: number;
   /** Memory that each process keeps from being swapped out. */
   readonly lockedBytes: number;
   /** Processor time of each process. */
   readonly cpuSeconds: number;
-  /** Each file system in memory. */
+  /** Bytes of each file system in memory. */
   readonly temporaryBytes: number;
 }
 

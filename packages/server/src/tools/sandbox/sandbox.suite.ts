@@ -14,7 +14,7 @@ export interface SandboxBench {
   readonly outside: string;
   /** Starts a program and waits for its end. It is killed after 20 s, whatever it does. */
   readonly run: (program: string, args: readonly string[], request?: BenchRequest) => Promise<Ended>;
-  /** The same for a script of sh, with its errors in between its output. */
+  /** Runs a script of sh and waits for its end, with stderr and stdout in one text. */
   readonly sh: (script: string, request?: BenchRequest) => Promise<Ended>;
   /** Starts a program and leaves it running until the test is over. */
   readonly start: (program: string, args: readonly string[], request?: BenchRequest) => Running;
@@ -25,7 +25,7 @@ export type BenchRequest = Partial<Omit<LaunchRequest, 'program' | 'args' | 'wor
 export interface Ended {
   /** Null if it was killed by a signal. */
   readonly status: number | null;
-  /** What it wrote, errors included, in the order in which it arrived. */
+  /** The output, including stderr, in the order of its arrival. */
   readonly text: string;
 }
 
@@ -37,7 +37,7 @@ export interface Running {
 
 const state: SandboxState = await openBubblewrap({ findProgram });
 
-/** Why tests of the sandbox are left out, or nothing. */
+/** Why tests of the sandbox are skipped; undefined if they run. */
 export const noSandbox: string | undefined = state.type === 'ready' ? undefined : state.reason;
 export const gaps: readonly { readonly text: string }[] = state.type === 'ready' ? state.gaps : [];
 

@@ -1,12 +1,12 @@
 import type { SandboxLimits } from './sandbox-limits.ts';
 
-/** Where programs of agents run, so that they reach the workspace and nothing else of the machine. */
+/** Runs programs of agents so that they can access the workspace and nothing else of the machine. */
 export interface Sandbox {
   /** Prepares the start of a program. It must be started within 10 s, before its cgroup is removed. */
   launch(request: LaunchRequest): Launch;
 }
 
-/** A program, and what it may read and write. */
+/** A program, and the files that it may read and write. */
 export interface LaunchRequest {
   readonly program: string;
   readonly args: readonly string[];
@@ -31,7 +31,7 @@ export interface LaunchRequest {
 /** A file or directory of the machine that covers an entry of the workspace, by each of its names. */
 export interface WorkspaceCover {
   readonly path: string;
-  /** From the workspace on. */
+  /** The path in the workspace. */
   readonly inside: string;
   readonly isWritable: boolean;
 }
@@ -42,7 +42,7 @@ export interface ReadOnlyPath {
   readonly at: string;
 }
 
-/** What to hand to `spawn`. */
+/** The arguments for `spawn`. */
 export interface Launch {
   readonly file: string;
   readonly args: readonly string[];
@@ -51,10 +51,10 @@ export interface Launch {
   readonly data: readonly (string | Uint8Array)[];
 }
 
-/** 0 to 2 are the usual ones, 3 is for commands. */
+/** The first descriptor for data. 0 to 2 are the standard streams, 3 is for commands. */
 export const DATA_FD = 4;
 
-/** The sandbox with what it cannot limit on this machine, or why there is none. */
+/** The sandbox and its gaps on this machine, or the reason why there is none. */
 export type SandboxState =
   | { readonly type: 'ready'; readonly sandbox: Sandbox; readonly gaps: readonly SandboxGap[] }
   | { readonly type: 'unavailable'; readonly reason: string };

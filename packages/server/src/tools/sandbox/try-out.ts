@@ -8,7 +8,7 @@ import { startLaunch } from './start-launch.ts';
 export type Trial =
   | { readonly type: 'works' /** `/proc/self/limits` inside. */; readonly limits: string }
   | { readonly type: 'fails'; readonly reason: string }
-  /** It says nothing about the sandbox: the machine had no descriptors or processes left, or was too slow. */
+  /** The trial is inconclusive: the machine had no descriptors or processes left, or was too slow. */
   | { readonly type: 'not_started'; readonly reason: string };
 
 /** Starts a small program in the sandbox. Whether it works depends on the kernel and on the container of the server. */

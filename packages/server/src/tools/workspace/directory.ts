@@ -26,14 +26,14 @@ import { isMainThread } from 'node:worker_threads';
 import { ToolFailure } from '../tool-failure.ts';
 
 /**
- * A directory held open, whose entries are reached from it and not by its path: a process that puts a symbolic link in the
- * place of one of its parents in the meantime changes nothing. Node has no `openat`, but on Linux `/proc/self/fd/7/name` is the same.
+ * A directory that is held open, whose entries are accessed through its descriptor and not by its path: a process that replaces
+ * one of its parents by a symbolic link has no effect. Node has no `openat`, but on Linux `/proc/self/fd/7/name` is equivalent.
  * Elsewhere paths are compared before and after, which leaves a short race.
  */
 export class Directory {
   readonly #handle: Pick<FileHandle, 'close'>;
   readonly #base: string;
-  /** From the workspace on; empty for the workspace itself. */
+  /** The path in the workspace; empty for the workspace itself. */
   readonly path: string;
 
   private constructor(handle: Pick<FileHandle, 'close'>, base: string, path: string) {
@@ -47,7 +47,7 @@ export class Directory {
     return new Directory(handle, isHeld ? `/proc/self/fd/${handle.fd}` : workspace, '');
   }
 
-  /** A directory in this one. A symbolic link is not followed: that fails. */
+  /** Opens a directory in this one. Fails for a symbolic link. */
   async openDirectory(name: string): Promise<Directory> {
     const isHeld = this.#base.startsWith(HELD);
     const path = this.#at(name);
@@ -59,7 +59,7 @@ export class Directory {
     return new Directory(handle, isHeld ? `${HELD}${handle.fd}` : path, this.pathOf(name));
   }
 
-  /** A symbolic link is not followed, and a pipe without a writer is not waited for. */
+  /** Opens a file in this directory. Does not follow a symbolic link, and does not wait for the writer of a pipe. */
   async openFile(name: string, flags: number, mode?: number): Promise<FileHandle> {
     return await open(this.#at(name), flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, mode);
   }
@@ -77,7 +77,7 @@ export class Directory {
     return await readlink(this.#at(name));
   }
 
-  /** Makes it unless it is there. */
+  /** Creates a directory unless it exists. */
   async makeDirectory(name: string): Promise<void> {
     try {
       await mkdir(this.#at(name));
@@ -175,18 +175,18 @@ export class Directory {
   }
 
   #at(name: string): string {
-    // Not joined as paths are: `.` has to stay, or the descriptor itself would be looked at, which is a link.
+    // Not joined with `join`, which would drop `.`, so that the descriptor itself would be accessed, which is a link.
     return `${this.#base}/${name}`;
   }
 }
 
-/** Read with one call of the system, about. */
+/** Entries that are read with about one system call. */
 const ENTRIES_AT_ONCE = 1_024;
 const HELD = '/proc/self/fd/';
 const canHold = existsSync('/proc/self/fd');
 const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
-/** Undefined if it was removed: there is no way back to it. */
+/** The working directory of this process; undefined if it was removed. */
 function ownDirectory(): string | undefined {
   try {
     return process.cwd();
@@ -199,7 +199,7 @@ function statNow(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false });
 }
 
-/** Closes it when the work is done, well or not. */
+/** Runs work on something and closes it afterwards, even if the work fails. */
 export async function closing<Thing extends { close(): Promise<void> }, Result>(
   thing: Thing,
   work: (thing: Thing) => Promise<Result>,

@@ -4,29 +4,29 @@ import { toInside } from './session-paths.ts';
 import { ToolFailure } from '../tool-failure.ts';
 import { closing, Directory } from './directory.ts';
 
-/** Where a file is or would be: the directory that holds it, open, and its name in there. */
+/** The location of a file that may not exist: its open directory, and its name in that directory. */
 export interface ResolvedPath {
   readonly directory: Directory;
-  /** `.` for the workspace itself. */
+  /** The name in the directory; `.` for the workspace itself. */
   readonly name: string;
-  /** Of what is there, if anything. Never of a symbolic link. */
+  /** The stats of the file, if it exists. Never of a symbolic link. */
   readonly stats: Stats | undefined;
-  /** From the workspace on, without links in it. */
+  /** The path in the workspace, without links. */
   readonly path: string;
 }
 
 /** How many links are followed, and whether directories are created. */
 export interface ResolvePathOptions {
-  /** Makes the directories that are missing. */
+  /** Whether missing directories are created. */
   readonly makesParents?: boolean;
   readonly linksMax: number;
-  /** Only tests say no: whether directories are held open on the way. */
+  /** Whether directories are held open during the resolution. Only tests set this to false. */
   readonly isHeld?: boolean;
 }
 
 /**
- * Finds a file in the workspace and hands its open directory to `work`. Symbolic links are followed by ourselves, step
- * by step, so that one that leads out is refused whenever it was made. Our own words for what the system says.
+ * Finds a file in the workspace and passes its open directory to `work`. Symbolic links are followed here, step
+ * by step, so that a link that leads out is rejected whenever it was created. System errors get messages for the model.
  */
 export async function withResolvedPath<Result>(
   workspace: string,
@@ -52,7 +52,7 @@ async function resolvePath(workspace: string, path: string, options: ResolvePath
   throw new ToolFailure(`${path} leads through more than ${options.linksMax} symbolic links`);
 }
 
-/** Goes down until it is there, or until a link. */
+/** Walks down a path to its end, or to the first link. */
 async function walk(
   workspace: string,
   parts: readonly string[],
@@ -91,7 +91,7 @@ function toParts(workspace: string, path: string, asked: string): string[] {
   return inside === '' ? [] : inside.split(sep);
 }
 
-/** Agents also know it by names that hold in every session. The real ones come first, whatever they are. */
+/** Converts the paths that agents use in every session, such as `/workspace`, to real paths. Real paths in the workspace take precedence. */
 function toReal(workspace: string, path: string): string {
   const real = resolve(workspace, path);
   if (real === workspace || real.startsWith(`${workspace}${sep}`)) return real;
@@ -105,7 +105,7 @@ function toFailure(error: unknown, path: string): unknown {
   return words === undefined ? error : new ToolFailure(`${path}: ${words}`, { cause: error });
 }
 
-/** What the system says names paths of its own, so the model gets our words. */
+/** Messages for system errors, whose own messages contain internal paths. */
 const WORDS: { readonly [code: string]: string | undefined } = {
   ENOENT: 'there is no such file or directory',
   ENOTDIR: 'a part of the path is not a directory',

@@ -11,14 +11,14 @@ import { OUTPUTS_PATH } from './session-paths.ts';
 import { ToolFailure } from '../tool-failure.ts';
 
 export interface OutputFile {
-  /** From the directory of outputs on. */
+  /** The path in the directory of outputs. */
   readonly path: string;
   readonly bytes: number;
   readonly changedAt: number;
 }
 
 /**
- * Puts a file to where agents find it. Like the tools of the agents it does not follow links that lead out of the
+ * Writes a file to a path that agents use. Like the tools of agents it does not follow links that lead out of the
  * workspace: an agent may have created some.
  */
 export async function putSessionFile(workspace: string, path: string, open: () => Readable): Promise<void> {
@@ -27,7 +27,7 @@ export async function putSessionFile(workspace: string, path: string, open: () =
     const draft = `.fleetloom-put-${process.pid}-${count++}.tmp`;
     const handle = await directory.openFile(draft, CREATE_FLAGS, 0o644);
     try {
-      // It closes the handle when it is done.
+      // The stream closes the handle.
       await pipeline(open(), handle.createWriteStream({ flush: true }));
       await directory.rename(draft, name);
     } catch (error) {
@@ -38,8 +38,8 @@ export async function putSessionFile(workspace: string, path: string, open: () =
 }
 
 /**
- * Moves a directory of the same file system to where agents find it, as a whole. Neither a symbolic link on the way nor
- * anything that is there already is accepted, except for an empty directory.
+ * Moves a whole directory of the same file system to a path that agents use. Neither a symbolic link on the path nor
+ * an existing entry at the path is accepted, except for an empty directory.
  */
 export async function putSessionDirectory(workspace: string, path: string, from: string): Promise<void> {
   await withResolvedPath(workspace, path, { linksMax: 0, makesParents: true }, async ({ directory, name, stats }) => {
@@ -51,7 +51,7 @@ export async function putSessionDirectory(workspace: string, path: string, from:
   });
 }
 
-/** Does nothing if it is not there. */
+/** Removes a file. Does nothing if it does not exist. */
 export async function removeSessionFile(workspace: string, path: string): Promise<void> {
   await withResolvedPath(workspace, path, LINKS, async ({ directory, name, stats }) => {
     if (stats?.isFile()) await directory.remove(name);
@@ -61,7 +61,7 @@ export async function removeSessionFile(workspace: string, path: string): Promis
   });
 }
 
-/** What agents have put out, sorted by path. */
+/** Lists the output files of agents, sorted by path. */
 export async function listOutputs(
   workspace: string,
   filesMax: number = toolLimits.outputFilesMax,
@@ -86,13 +86,13 @@ export async function listOutputs(
       });
     });
   }).catch((error: unknown) => {
-    // Nothing was put out, or what is there leads elsewhere.
+    // There are no outputs, or the path leads out of the workspace.
     if (!(error instanceof ToolFailure)) throw error;
   });
   return files.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** One of the files that `listOutputs` lists, without listing the others. Undefined if it is not there any more. */
+/** Finds one of the files that `listOutputs` returns, without listing the others. Undefined if it does not exist any more. */
 export async function findOutput(workspace: string, path: string): Promise<OutputFile | undefined> {
   return await withResolvedPath(workspace, OUTPUTS_PATH, LINKS, async ({ directory, name, stats }) => {
     if (!stats?.isDirectory()) return undefined;
@@ -104,7 +104,7 @@ export async function findOutput(workspace: string, path: string): Promise<Outpu
   });
 }
 
-/** Like a list it follows no link. */
+/** Finds a file below a directory. Like `listOutputs` it follows no link. */
 async function findBelow(
   directory: Directory,
   [name = '', ...rest]: readonly string[],

@@ -5,7 +5,7 @@ export interface WalkOptions {
   readonly entriesMax: number;
   readonly depthMax: number;
   readonly signal: AbortSignal;
-  /** Called with the open directory, so that what is looked at is what was listed. */
+  /** Called with the open directory, so that the file that is read is the one that was listed. */
   readonly onFile: (directory: Directory, name: string) => Promise<'continue' | 'stop'>;
 }
 
@@ -25,7 +25,7 @@ export async function walk(root: Directory, options: WalkOptions): Promise<WalkE
 
   async function visit(directory: Directory, depth: number): Promise<WalkEnd> {
     throwIfInterrupted(signal);
-    // One more than allowed shows that there are more.
+    // Reads one entry more than allowed, to detect that there are more.
     const entries = await directory.list(entriesMax - seen + 1);
     seen += entries.length;
     for (const entry of entries) {
@@ -49,7 +49,7 @@ export async function walk(root: Directory, options: WalkOptions): Promise<WalkE
   }
 }
 
-/** Also our own: outputs that were too long, and files that are being written. */
+/** Directories that searches skip, including the server's own, with long outputs and files that are being written. */
 export const SKIPPED = ['.git', 'node_modules', '.fleetloom'];
 
 /** Whether searches skip a directory of this name. */
@@ -67,7 +67,7 @@ export async function openIfThere(parent: Directory, name: string): Promise<Dire
   }
 }
 
-/** Gone, replaced or not for us: a search finds what it can. */
+/** Whether an error means that an entry is gone, was replaced or is not readable: a search skips it. */
 export function isOutOfReach(error: unknown): boolean {
   return isCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'EPERM');
 }

@@ -8,9 +8,9 @@ import { serveMcp } from '../../tools/mcp/mcp-server.suite.ts';
 /** A real authorization server: `oidc-provider`, with a page to sign in and one to consent. */
 export interface AuthorizationServer {
   readonly issuer: string;
-  /** Whether it has given out this access token, for this resource, and not revoked it. */
+  /** Whether the server has issued this access token for this resource and not revoked it. */
   isValid(token: string, resource: string): Promise<boolean>;
-  /** The bodies of requests to its token endpoint. */
+  /** The bodies of requests to the token endpoint. */
   readonly tokenRequests: URLSearchParams[];
 }
 
@@ -21,7 +21,7 @@ interface ProviderOptions {
   readonly tokenSeconds?: number;
 }
 
-/** The part of the package that is used; it has no types. */
+/** The part of the package `oidc-provider` that is used here; the package has no types. */
 interface Provider {
   callback(): RequestListener;
   readonly AccessToken: {
@@ -42,9 +42,9 @@ export async function serveAuthorization(options: ProviderOptions = {}): Promise
     handle(incoming, outgoing);
   });
   const issuer = `http://${await listen(http)}`;
-  // @ts-ignore: the package has no types, or those that another test declares.
+  // @ts-ignore: the package has no types, except in programs that include the declarations of another test.
   const imported: unknown = await import('oidc-provider');
-  // The cast: this is how it is documented.
+  // The cast follows the documentation of the package.
   const { default: OidcProvider } = imported as { default: new (issuer: string, configuration: object) => Provider };
   const provider = new OidcProvider(issuer, {
     clients,
@@ -76,7 +76,7 @@ export async function serveAuthorization(options: ProviderOptions = {}): Promise
   };
 }
 
-/** An MCP server that says which authorization server it has, and takes only tokens of that. */
+/** An MCP server that names its authorization server and accepts only tokens of that server. */
 export async function serveOAuthMcp(server: AuthorizationServer): Promise<string> {
   const mcp = await serveMcp();
   const http = createServer((incoming, outgoing) => {
@@ -107,7 +107,7 @@ export async function serveOAuthMcp(server: AuthorizationServer): Promise<string
   }
 }
 
-/** A browser whose user signs in and consents, or refuses: follows pages from the address until it is sent to a callback. */
+/** A browser whose user signs in and consents, or refuses: follows redirects and forms until it is sent to a callback. */
 export async function consent(authorizationUrl: string, { agrees = true } = {}): Promise<string> {
   const cookies = new Map<string, string>();
   let url = new URL(authorizationUrl);
@@ -142,20 +142,20 @@ export async function consent(authorizationUrl: string, { agrees = true } = {}):
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
-/** What a scripted authorization server answers to a path: JSON, or anything else. */
+/** The response of a scripted authorization server to a path; undefined: the usual response. */
 export type Script = (path: string, origin: string, body: string) => ScriptedAnswer | undefined;
 
 export interface ScriptedAnswer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: object | string;
-  /** Sends this much before the body. */
+  /** The number of blanks to send before the body. */
   readonly padding?: number;
-  /** Never ends. */
+  /** Whether the response never ends. */
   readonly hangs?: boolean;
 }
 
-/** An MCP server and its authorization server on one port, which answer as a test says; otherwise as they should. */
+/** An MCP server and its authorization server on one port, which respond as the script says, and correctly where it returns undefined. */
 export async function serveScripted(script: Script) {
   const requests: { readonly path: string; readonly body: string }[] = [];
   const http = createServer((incoming, outgoing) => {
@@ -177,12 +177,12 @@ export async function serveScripted(script: Script) {
     http.closeAllConnections();
     http.close();
   });
-  // A server that listens on a port has such an address.
+  // The address of a server that listens on a port is an `AddressInfo`.
   const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
   return { origin, url: `${origin}/mcp`, requests };
 }
 
-/** What the servers answer that the script leaves alone. */
+/** The correct responses of both servers, used where the script returns undefined. */
 export function toUsual(path: string, origin: string): ScriptedAnswer {
   if (path === '/mcp') return { status: 401 };
   if (path === '/.well-known/oauth-protected-resource/mcp') {
@@ -194,7 +194,7 @@ export function toUsual(path: string, origin: string): ScriptedAnswer {
   return { status: 404 };
 }
 
-/** Metadata of an authorization server that does everything right. */
+/** Correct metadata of an authorization server. */
 export function toServerMetadata(origin: string) {
   return {
     issuer: origin,

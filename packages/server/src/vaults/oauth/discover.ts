@@ -2,25 +2,25 @@ import type { JsonObject } from '../../base/json/json.ts';
 import { vaultError } from '../vault-errors.ts';
 import type { MetadataReader } from './fetch-metadata.ts';
 
-/** How an MCP server authorizes. */
+/** How clients are authorized at an MCP server. */
 export interface Authorization {
-  /** The identifier of the MCP server for its authorization server. */
+  /** The resource identifier of the MCP server (RFC 8707). */
   readonly resource: string;
   readonly issuer: string;
   readonly authorizationEndpoint: string;
   readonly tokenEndpoint: string;
   readonly registrationEndpoint: string | undefined;
-  /** What to ask for if the user has not said it. */
+  /** The scope to request if the user has not named one. */
   readonly scope: string | undefined;
   readonly namesIssuer: boolean;
   readonly takesClientDocuments: boolean;
-  /** Undefined: not said, which means `client_secret_basic`. */
+  /** Undefined if the server does not list any, which means `client_secret_basic`. */
   readonly clientAuthentications: readonly string[] | undefined;
 }
 
 /**
- * Asks the MCP server for its authorization server (RFC 9728), and that for its endpoints (RFC 8414, OpenID Connect Discovery). Throws an
- * error that says which of them has not answered as it should. A server that is reached by https leads to no other scheme.
+ * Reads the authorization server of an MCP server (RFC 9728) and the endpoints of that server (RFC 8414, OpenID Connect Discovery). Throws an
+ * error that says which of the two servers has not responded correctly. An https server may only name https URLs.
  */
 export async function discover(reader: MetadataReader, serverUrl: string): Promise<Authorization> {
   const challenge = await readChallenge(reader, serverUrl);
@@ -35,7 +35,7 @@ interface Challenge {
   readonly scope: string | undefined;
 }
 
-/** The 401 of a request without a token. Whether there is one or not, the metadata may be at its usual address. */
+/** Reads the 401 response to a request without a token. Without such a response, the metadata may still be at its well-known address. */
 async function readChallenge(reader: MetadataReader, url: string): Promise<Challenge> {
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
   const answer = await reader.send({ url, method: 'POST', headers, body: INITIALIZE });
@@ -85,7 +85,7 @@ async function readResource(reader: MetadataReader, serverUrl: string, given: st
   throw failed('the MCP server does not say which authorization server it has (RFC 9728)');
 }
 
-/** Whether the identifier is that of the server, or of a part of the site that the server is in. */
+/** Whether a resource identifier is the URL of the server, or of a parent path on the same site. */
 function covers(resource: string, serverUrl: string): boolean {
   if (!URL.canParse(resource)) return false;
   const [named, server] = [new URL(resource), new URL(serverUrl)];
@@ -110,7 +110,7 @@ async function readServer(reader: MetadataReader, serverUrl: string, issuer: str
 }
 
 function toServer(metadata: JsonObject, serverUrl: string, issuer: string) {
-  // Exactly: another text would be another authorization server, which could be sent the codes of this one.
+  // Compared exactly: with another issuer, codes of this authorization server could be sent to a different one.
   if (metadata['issuer'] !== issuer) throw failed('the metadata of the authorization server is about another issuer');
   const endpoint = (name: string) => {
     const url = textOf(metadata, name);
@@ -135,7 +135,7 @@ function toServer(metadata: JsonObject, serverUrl: string, issuer: string) {
   };
 }
 
-/** OpenID providers give a refresh token only for this scope. */
+/** Adds the scope without which OpenID providers return no refresh token. */
 function withRefresh(scope: string | undefined, known: readonly string[]): string | undefined {
   if (!known.includes(OFFLINE) || scope?.split(' ').includes(OFFLINE) === true) return scope;
   return scope === undefined ? OFFLINE : `${scope} ${OFFLINE}`;
@@ -144,7 +144,7 @@ function withRefresh(scope: string | undefined, known: readonly string[]): strin
 /** The scope of refresh tokens in OpenID Connect. */
 export const OFFLINE = 'offline_access';
 
-/** A browser opens one of them, so that no other scheme may get through. */
+/** Whether a URL may be requested or opened in a browser: only https, and http if the MCP server itself uses http. */
 function isUsable(url: string, serverUrl: string): boolean {
   if (url.length > URL_CHARS_MAX || !URL.canParse(url)) return false;
   const { protocol, username, password, hash } = new URL(url);

@@ -5,10 +5,10 @@ import { vaultLimits } from '../limits.ts';
 import { parseJson } from '../parse-json.ts';
 import { type ReceivedResponse, sendRequest } from '../send-request.ts';
 
-/** Sends the requests that find out how a server authorizes, all of them within one time. */
+/** Sends the requests of OAuth discovery, all of them within one time limit. */
 export interface MetadataReader {
   send(request: MetadataRequest): Promise<ReceivedResponse | undefined>;
-  /** The JSON object at an address; undefined if there is none. */
+  /** The JSON object at a URL; undefined if the URL does not return one. */
   read(url: string): Promise<JsonObject | undefined>;
 }
 
@@ -19,7 +19,7 @@ interface MetadataRequest {
   readonly body?: string;
 }
 
-/** Private addresses are refused, redirects are not followed, and what is too long or too slow counts as not there. */
+/** Creates the reader. It rejects private addresses, follows no redirects, and treats responses that are too long or too slow as missing. */
 export function createMetadataReader(
   connections: Connections,
   rules: AddressRules,

@@ -6,24 +6,24 @@ import { vaultError } from '../vault-errors.ts';
 import type { Authorization } from './discover.ts';
 import type { MetadataReader } from './fetch-metadata.ts';
 
-/** What this server is to an authorization server. */
+/** The identity of this server as a client of an authorization server. */
 export interface ConnectClient {
   readonly clientId: string;
   readonly authentication: ClientAuthentication;
 }
 
-/** What a client is found from. */
+/** The inputs of `findClient`. */
 export interface ClientSearch {
   readonly reader: MetadataReader;
   readonly rules: AddressRules;
   readonly server: Authorization;
   /** The address of this server, as the user reaches it. */
   readonly ownUrl: string;
-  /** What the user has registered, if anything. */
+  /** The client that the user has registered, if any. */
   readonly given: { readonly clientId: string; readonly clientSecret: string | undefined } | undefined;
 }
 
-/** The client of the user, else one that the authorization server reads from this server, else one that it registers now. */
+/** Returns the client of the user, else a client document that the authorization server reads from this server, else a client registered now. */
 export async function findClient(search: ClientSearch): Promise<ConnectClient> {
   const { given, server, ownUrl } = search;
   if (given !== undefined) return toGivenClient(given, server);
@@ -38,7 +38,7 @@ export const CLIENT_DOCUMENT_PATH = '/oauth-client.json';
 /** The path that authorization servers send browsers back to. */
 export const CALLBACK_PATH = '/oauth-callback';
 
-/** The metadata of this server as a client: what it registers, and what authorization servers read from it. */
+/** The client metadata of this server, which it registers or publishes for authorization servers to read. */
 export function toClientMetadata(ownUrl: string, authentication: ClientAuthentication['type']): object {
   return {
     client_name: 'Fleetloom',
@@ -46,7 +46,7 @@ export function toClientMetadata(ownUrl: string, authentication: ClientAuthentic
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],
     token_endpoint_auth_method: authentication,
-    // A web application may not be on the machine of its user.
+    // The redirect URL of a `web` client may not be on the machine of its user.
     application_type: new URL(ownUrl).protocol === 'https:' ? 'web' : 'native',
   };
 }
@@ -61,7 +61,7 @@ function toGivenClient(
   return { clientId, authentication: { type, clientSecret } };
 }
 
-/** Whether the authorization server can read from this server. */
+/** Whether an authorization server can reach this server: by https, at a public address. */
 async function isPublic({ ownUrl, rules }: ClientSearch): Promise<boolean> {
   const url = new URL(ownUrl);
   if (url.protocol !== 'https:') return false;
@@ -86,7 +86,7 @@ async function register({ reader, server, ownUrl }: ClientSearch): Promise<Conne
   throw vaultError('oauth_client_missing', `the authorization server has not registered ${redirect} (${status})`);
 }
 
-/** A client without a secret is registered as one, whatever was asked for. */
+/** The registered client. Without a secret in the response, it authenticates with `none`, whatever was requested. */
 function toClient(body: string, asked: ClientAuthentication['type']): ConnectClient | undefined {
   const parsed = parseJson(body);
   if (!isObject(parsed)) return undefined;
@@ -97,7 +97,7 @@ function toClient(body: string, asked: ClientAuthentication['type']): ConnectCli
   return type === undefined || !isText(clientSecret) ? undefined : { clientId, authentication: { type, clientSecret } };
 }
 
-/** Text that can be in a header and a credential. */
+/** Whether a value is text that can be used in a header and a credential. */
 function isText(value: unknown): value is string {
   return typeof value === 'string' && /^[\x20-\x7e]{1,2048}$/.test(value);
 }

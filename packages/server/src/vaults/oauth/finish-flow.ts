@@ -11,25 +11,25 @@ import { type Stored, toNames, toStored } from '../stored.ts';
 import { requestTokens, type Tokens } from '../token-request.ts';
 import { type FlowError, type FlowSecrets, isState, OAUTH_FLOW, readState, type StoredFlow } from './stored-flow.ts';
 
-/** What the authorization server has sent the browser back with. */
+/** The parameters with which the authorization server has redirected the browser to the callback. */
 export interface Callback {
   readonly state: string;
   readonly code: string | undefined;
   readonly error: string | undefined;
   readonly errorDescription: string | undefined;
-  /** The issuer that has answered (RFC 9207). */
+  /** The issuer that the authorization server has named in its response (RFC 9207). */
   readonly issuer: string | undefined;
   /** The address of the browser, for the audit log. */
   readonly address: string | null;
 }
 
-/** What came of it, for the person at the browser. `unknown`: no such flow, or one that has ended. */
+/** The result of a callback, shown in the browser. `unknown`: the flow does not exist or has ended. */
 export type CallbackResult =
   | { readonly type: 'completed'; readonly url: string }
   | { readonly type: 'failed'; readonly error: FlowError }
   | { readonly type: 'unknown' };
 
-/** What finishing a flow needs. */
+/** The dependencies of `finishFlow`. */
 export interface FinishParts {
   readonly store: Pick<Store, 'documents'>;
   readonly credentials: Pick<Credentials, 'create'>;
@@ -39,7 +39,7 @@ export interface FinishParts {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** Exchanges a code for tokens and stores them as a credential. Of several callbacks of one flow, on any nodes, one does it. */
+/** Exchanges a code for tokens and stores them as a credential. Of several callbacks of one flow, on any nodes, only one succeeds. */
 export async function finishFlow(parts: FinishParts, callback: Callback): Promise<CallbackResult> {
   const { store, clock } = parts;
   const { id, secret } = readState(callback.state);
@@ -48,10 +48,10 @@ export async function finishFlow(parts: FinishParts, callback: Callback): Promis
   if (flow?.data.state !== 'pending' || flow.data.expiresAt <= clock.now()) return { type: 'unknown' };
   const refusal = isState(flow, secret) ? checkCallback(flow.data, callback) : WRONG_STATE;
   if (refusal !== undefined) return await fail(parts, flow, callback, refusal);
-  // The first callback to change it exchanges the code, so that it is not sent twice.
+  // Only the callback that changes the flow first exchanges the code, so that the code is not sent twice.
   const claimed = await put(parts, flow, { ...flow.data, state: 'exchanging', sealed: null });
   if (claimed === undefined) return { type: 'unknown' };
-  // Before it was claimed it was not null.
+  // Pending flows have `sealed`; only claiming a flow sets it to null.
   const secrets = await openSecrets(parts, flow.id, { ...flow.data, sealed: flow.data.sealed! });
   const tokens = await exchange(parts, secrets, callback.code!);
   if ('type' in tokens) return await fail(parts, claimed, callback, tokens);
@@ -63,7 +63,7 @@ const WRONG_STATE: FlowError = {
   message: 'the authorization server sent back another state than it was given',
 };
 
-/** Why the answer may not be used. The issuer comes first: what another one says does not count. */
+/** Why a callback is rejected. The issuer is checked first: an error or code from another issuer does not count. */
 function checkCallback({ issuer, namesIssuer }: StoredFlow, callback: Callback): FlowError | undefined {
   if (callback.issuer === undefined ? namesIssuer : callback.issuer !== issuer) {
     return { type: 'issuer_mismatch', message: `the answer is not from ${issuer}` };
@@ -76,7 +76,7 @@ function checkCallback({ issuer, namesIssuer }: StoredFlow, callback: Callback):
   return { type: 'authorization_refused', message: 'the authorization server sent neither a code nor an error' };
 }
 
-/** Text of another server, for one line. */
+/** Text of another server as one bounded line of ASCII. */
 function toLine(text: string): string {
   return text.replace(/[^\x20-\x7e]+/g, ' ').slice(0, REASON_CHARS_MAX);
 }
@@ -111,7 +111,7 @@ async function exchange(
   return { type: 'token_request_failed', message: `the token endpoint ${what}` };
 }
 
-/** The credential and the end of its flow are one commit. */
+/** Stores the credential and completes its flow in one commit. */
 async function complete(
   parts: FinishParts,
   flow: Stored<StoredFlow>,
@@ -150,7 +150,7 @@ async function complete(
     );
     return { type: 'completed', url };
   } catch (error) {
-    // The vault may have been archived or filled in the meantime.
+    // The vault may have been archived, or have reached its limit of credentials, in the meantime.
     if (!(error instanceof FleetloomError) || error.kind !== 'caller') throw error;
     return await fail(parts, flow, callback, { type: 'credential_not_stored', message: error.message });
   }
@@ -187,7 +187,7 @@ function toPut({ id, revision }: Stored<StoredFlow>, data: StoredFlow) {
   return { type: 'put' as const, kind: OAUTH_FLOW, id, data, ifRevision: revision };
 }
 
-/** The callback has no key: what it does is what the one who has begun the flow asked for. */
+/** Creates the auditor of a callback. A callback has no API key, so its actions are attributed to the caller that began the flow. */
 function toAuditor({ workspaceId, by }: StoredFlow, { address }: Callback): Auditor {
   return (action, target, details) => ({ workspaceId, data: { action, by, address, target, details } });
 }

@@ -15,7 +15,7 @@ import { createMetadataReader } from './fetch-metadata.ts';
 import { CALLBACK_PATH, findClient } from './find-client.ts';
 import { digestOfState, type FlowSecrets, OAUTH_FLOW, type StoredFlow, toState } from './stored-flow.ts';
 
-/** What a flow is begun with. */
+/** The parameters of a new flow. */
 export interface OAuthFlowParams {
   readonly mcp_server_url: string;
   readonly display_name?: string | null;
@@ -24,7 +24,7 @@ export interface OAuthFlowParams {
   readonly scope?: string;
 }
 
-/** A flow below the path of its vault. */
+/** The id of a flow and its vault. */
 export interface FlowPath {
   readonly workspaceId: string;
   readonly vaultId: string;
@@ -33,7 +33,7 @@ export interface FlowPath {
 
 /** Gets credentials for MCP servers from their authorization servers, with the consent of a user in a browser (OAuth 2.1). */
 export interface OAuthFlows {
-  /** Finds the authorization server and returns the address where the user consents. `ownUrl`: where the user reaches this server. */
+  /** Finds the authorization server and returns the URL where the user consents. `ownUrl`: the URL at which the user reaches this server. */
   begin(
     path: Omit<FlowPath, 'id'>,
     params: OAuthFlowParams,
@@ -41,7 +41,7 @@ export interface OAuthFlows {
     audit: Auditor,
   ): Promise<FleetOAuthFlowStarted>;
   get(path: FlowPath): Promise<FleetOAuthFlow>;
-  /** What the browser brings back. Works on any node, and once. Rejects only for failures of this server. */
+  /** Processes the callback of a flow. Works on any node, and once. Rejects only for failures of this server. */
   finish(callback: Callback): Promise<CallbackResult>;
 }
 
@@ -81,7 +81,7 @@ export function createOAuthFlows(options: OAuthFlowsOptions): OAuthFlows {
         issuer: server.issuer,
         namesIssuer: server.namesIssuer,
         stateDigest: digestOfState(stateSecret),
-        // Every auditor writes it.
+        // Every auditor writes `by`.
         by: (entry.data as { by?: unknown }).by ?? null,
         createdAt: now,
         expiresAt: now + vaultLimits.oauthFlowMs,
@@ -120,7 +120,7 @@ export function createOAuthFlows(options: OAuthFlowsOptions): OAuthFlows {
     finish: (callback) => finishFlow(options, callback),
   };
 
-  /** Flows of all workspaces: the oldest come first. Each begin removes more than it adds. */
+  /** Removes expired flows of all workspaces, the oldest first. Each `begin` removes more flows than it adds. */
   async function removeOld(): Promise<void> {
     const { items } = await documents.list({ kind: OAUTH_FLOW, order: 'asc', limit: REMOVED_AT_ONCE });
     for (const { id, revision, data } of items.map(toStored<StoredFlow>)) {
@@ -130,7 +130,7 @@ export function createOAuthFlows(options: OAuthFlowsOptions): OAuthFlows {
   }
 }
 
-/** Checks what the schema of the body cannot without showing it. */
+/** Checks values that the schema of the body cannot check without quoting them in its errors. */
 function checkParams({ mcp_server_url: url, client_id: clientId, client_secret: clientSecret }: OAuthFlowParams) {
   checkUrl('mcp_server_url', url);
   if (clientSecret !== undefined) checkSecret('client_secret', clientSecret);
@@ -139,14 +139,14 @@ function checkParams({ mcp_server_url: url, client_id: clientId, client_secret: 
   throw vaultError('oauth_client_missing', 'client_secret: there is no client_id that it belongs to');
 }
 
-/** Its own parameters come first: those of the endpoint's query cannot replace them. */
+/** The URL where the user consents. These parameters replace parameters of the same name in the query of the endpoint. */
 function toAuthorizationUrl(endpoint: string, params: Readonly<Record<string, string | undefined>>): string {
   const url = new URL(endpoint);
   for (const [name, value] of Object.entries(params)) {
     if (value === undefined) url.searchParams.delete(name);
     else url.searchParams.set(name, value);
   }
-  // OpenID Connect: without it a provider that knows the user may leave the refresh token out.
+  // OpenID Connect: without a prompt, a provider may omit the refresh token for a user who has consented before.
   if (params['scope']?.split(' ').includes(OFFLINE) === true) url.searchParams.set('prompt', 'consent');
   return url.href;
 }
@@ -161,7 +161,7 @@ function toFlow({ id, data }: Stored<StoredFlow>, now: number): FleetOAuthFlow {
   };
   if (data.credentialId !== null) return { ...base, status: 'completed', credential_id: data.credentialId };
   if (data.error !== null) return { ...base, status: 'failed', error: data.error };
-  // Also one whose node was killed while it exchanged the code.
+  // Includes flows whose node was killed while it exchanged the code.
   if (data.expiresAt <= now) return { ...base, status: 'failed', error: EXPIRED };
   return { ...base, status: 'pending' };
 }

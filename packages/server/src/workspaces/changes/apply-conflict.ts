@@ -2,7 +2,7 @@ import { RequestError, requestError } from '../../base/request-error.ts';
 import type { MergeConflict } from '../snapshots/merge-trees.ts';
 import { changesLimits } from './limits.ts';
 
-/** A file that is to be removed from a directory whose sparse checkout leaves it out. */
+/** A file to be removed that the sparse checkout of the target directory does not include. */
 interface SparseConflict {
   readonly path: string;
   readonly reason: 'sparse';
@@ -10,12 +10,12 @@ interface SparseConflict {
 
 type ApplyConflict = MergeConflict | SparseConflict;
 
-/** The error of changes that cannot be applied. Nothing was written. */
+/** The error for changes that cannot be applied. Nothing was written. */
 export function applyConflict(target: string, conflicts: readonly ApplyConflict[]): RequestError {
   return toError('apply_conflict', conflicts, (names) => `the changes conflict with ${target} in ${names}`);
 }
 
-/** The error of a restore that would replace files that the session did not write last. Nothing was written. */
+/** The error for a restore that would replace files that the session did not write last. Nothing was written. */
 export function restoreConflict(directory: string, conflicts: readonly MergeConflict[], advice?: string): RequestError {
   const toProblem = (names: string) => `files in ${directory} have changed since the session worked there (${names})`;
   return toError('restore_conflict', conflicts, toProblem, advice);
@@ -38,13 +38,13 @@ function toError(
   });
 }
 
-/** The first paths, and how many there are beside them. */
+/** The first paths, and the number of further paths. */
 export function describePaths(paths: readonly string[]): string {
   const more = paths.length > NAMED_MAX ? ` and ${paths.length - NAMED_MAX} more` : '';
   return `${paths.slice(0, NAMED_MAX).join(', ')}${more}`;
 }
 
-/** Files that the message itself names. */
+/** Files that the error message names. */
 const NAMED_MAX = 5;
 
 function toDetails(conflict: ApplyConflict, code: 'apply_conflict' | 'restore_conflict') {

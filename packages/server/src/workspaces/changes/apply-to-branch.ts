@@ -15,18 +15,18 @@ import type { SelectedChanges } from './select-changes.ts';
 
 /** A branch of the user's repository. */
 export interface BranchTarget {
-  /** The snapshots of the session, where everything is computed. */
+  /** The snapshot repository of the session, in which the commit is computed. */
   readonly repository: SnapshotRepository;
   readonly git: RepositoryGit;
   readonly user: SourceRepository;
-  /** The workspace from the top of the repository on; empty if it is the whole. */
+  /** The path of the workspace in the repository; empty if the workspace is the whole repository. */
   readonly prefix: string;
   readonly branch: string;
   readonly isDryRun: boolean;
   readonly toText: () => Promise<CommitText>;
 }
 
-/** What was committed. */
+/** The committed changes. */
 export interface CommittedChanges {
   readonly files: readonly FileChange[];
   /** Null if nothing had to be committed. */
@@ -101,7 +101,7 @@ function toIdentity({ name, email }: CommitText): Record<string, string> {
   return { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email };
 }
 
-/** The commit with the directories and files that its parent does not have. */
+/** A pack with the commit and the directories and files that its parent does not have. */
 async function packNew(
   repository: SnapshotRepository,
   { whole, tree, commit }: { whole: string; tree: string; commit: string },
@@ -130,7 +130,7 @@ async function packNew(
   return (await repository.run(['pack-objects', '-q', '--stdout'], { input, outputBytesMax })).stdout;
 }
 
-/** Adds objects to the user's repository, which knows them only once a ref names them. */
+/** Adds objects to the user's repository. They have no effect there until a ref names the commit. */
 async function send({ git, user }: BranchTarget, pack: Buffer): Promise<void> {
   await git.run(['unpack-objects', '-q'], { ...writeOptions(user), input: pack });
 }

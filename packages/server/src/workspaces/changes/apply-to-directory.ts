@@ -12,19 +12,19 @@ import { findPathInGit } from '../sources/git-directories.ts';
 import { changesLimits } from './limits.ts';
 import type { SelectedChanges } from './select-changes.ts';
 
-/** Where changes are applied. */
+/** The directory to which changes are applied. */
 export interface DirectoryTarget {
   readonly repository: SnapshotRepository;
   /** The real path of the user's directory. */
   readonly directory: string;
   readonly isDryRun: boolean;
-  /** Files that are not in the directory because its checkout is sparse. Looked up only if files are missing. */
+  /** Finds the files that are not in the directory because its checkout is sparse. Called only if files are missing. */
   readonly findSparse?: (() => Promise<ReadonlySet<BytePath>>) | undefined;
 }
 
 /**
- * Merges changes into the user's files. What has to be written is known completely before the first file is written. Only
- * the files that the changes touch are read: an ignored or untracked file among them counts as the user's.
+ * Merges changes into the user's files. All files to write are determined before the first one is written. Only
+ * the files that the changes touch are read; an ignored or untracked file among them is treated as the user's version.
  */
 export async function applyToDirectory(
   target: DirectoryTarget,
@@ -54,7 +54,7 @@ export async function applyToDirectory(
   });
 }
 
-/** Files of a git directory are never written: its hooks and settings are programs that the user's git runs. */
+/** Throws for files in a git directory: its hooks and settings are programs that the user's git runs. */
 async function checkOutsideGit(directory: string, files: readonly FileChange[]): Promise<void> {
   const paths = files.map(({ path }) => path);
   const found = await findPathInGit(directory, paths);
@@ -64,9 +64,9 @@ async function checkOutsideGit(directory: string, files: readonly FileChange[]):
 }
 
 interface Ours {
-  /** The tree that the session began with, where the touched files are as the user has them now. */
+  /** The tree that the session began with, with the user's current versions of the touched files. */
   readonly ours: string;
-  /** Files among them that are not on disk, and count as unchanged. */
+  /** Touched files that the sparse checkout does not include, and that count as unchanged. */
   readonly sparse: ReadonlySet<BytePath>;
 }
 
@@ -81,7 +81,7 @@ async function readOurs(target: DirectoryTarget, changes: SelectedChanges): Prom
   return { ours: await repository.change(changes.base, new Map(present)), sparse };
 }
 
-/** A file that a sparse checkout leaves out was not deleted by the user. Nor can it be: git would not see that it is gone. */
+/** Missing files that a sparse checkout does not include, so the user did not delete them. Throws if one is to be removed: git would not see it. */
 async function findSparse(
   target: DirectoryTarget,
   { files }: SelectedChanges,

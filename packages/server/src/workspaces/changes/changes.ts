@@ -60,7 +60,7 @@ import { selectWorkspace } from './select-workspace.ts';
 import { canApply, findSourceFacts, type SourceFacts } from './source-facts.ts';
 import { findTouches, threadsOf } from './touches.ts';
 
-/** What agents changed in the workspaces of sessions, and what becomes of it. Positions are those of frames. */
+/** The changes of agents in the workspaces of sessions: reads, applies, merges and removes them. Positions are the `seq` of frames. */
 export interface Changes {
   list(session: SessionAt, request: ListRequest): Promise<WorkspaceChanges>;
   steps(session: SessionAt, request: StepsRequest): Promise<WorkspaceSteps>;
@@ -71,19 +71,19 @@ export interface Changes {
   apply(session: SessionAt, request: ApplyRequest): Promise<ChangesApplied>;
   discard(session: SessionAt, request: DiscardRequest): Promise<ChangesDiscarded>;
   restore(session: SessionAt, request: RestoreRequest): Promise<ChangesRestored>;
-  /** Merges what a thread has changed in its own worktree into the workspace that it was made from. */
+  /** Merges the changes in the worktree of a thread into the workspace of the session. */
   merge(session: SessionAt, request: MergeRequest): Promise<ChangesMerged>;
 }
 
-/** A session, and the workspace of keys that it belongs to. */
+/** A session, and the API workspace that it belongs to. */
 export interface SessionAt {
   readonly workspaceId: string;
   readonly sessionId: string;
-  /** Aborted when the client is gone: what is read for it ends. Stays on the node of the client. */
+  /** Aborted when the client disconnects, to stop reading for it. Not sent to other nodes. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What the owner of a session does: it writes the log, and no turn may be open while its files are replaced. */
+/** Actions of the owner of a session, which writes the log and ensures that no turn is open while files are replaced. */
 export interface ChangesOwner {
   logApplied(session: SessionAt, applied: Omit<FramePayloads['workspace.applied'], 'id'>): Promise<void>;
   /** Removes the workspace of an idle session. */
@@ -94,7 +94,7 @@ export interface ChangesOwner {
   merge(session: SessionAt, threadId: string, by: string): Promise<void>;
 }
 
-/** What changes are read from and applied with. */
+/** The dependencies of {@link createChanges}. */
 export interface ChangesOptions {
   readonly store: Pick<Store, 'read' | 'threads'>;
   readonly snapshots: Snapshots;
@@ -106,7 +106,7 @@ export interface ChangesOptions {
   readonly owner: ChangesOwner;
 }
 
-/** Creates the changes of sessions whose workspaces are on this disk. */
+/** Creates the service for sessions whose workspaces are on this disk. */
 export function createChanges(options: ChangesOptions): Changes {
   const { store, snapshots, workspaces, git, allowed, owner } = options;
   const readHistory = createHistory(store);
@@ -118,7 +118,7 @@ export function createChanges(options: ChangesOptions): Changes {
       const isOfThread = thread !== null;
       const path = isOfThread ? options.threads.pathOf(sessionId, thread) : await workspaces.pathOf(sessionId);
       const worktrees = isOfThread ? [] : await listWorktrees(store, sessionId, all);
-      // Everything in the worktree of a thread was done by it, and by the threads below it.
+      // The worktree of a thread has only changes of this thread and of the threads below it, so they are not filtered.
       const { threadId: _, ...range } = request;
       const listed = { sessionId, source, frames, path, isOfThread, worktrees };
       return await listChanges(
@@ -173,7 +173,7 @@ export function createChanges(options: ChangesOptions): Changes {
     merge: (session, request) => reportLostObjects(session.sessionId, () => merge(session, request)),
   };
 
-  /** `threadId`: shows its own worktree, if it has one. */
+  /** Opens the history of a session. `threadId`: of the worktree of this thread, if it has one. */
   async function open(sessionId: string, threadId?: string) {
     const source = findSourceFacts(await options.listResources(sessionId));
     if (source === undefined) throw requestError('not_recorded', `the files of ${sessionId} are not recorded`);
@@ -197,7 +197,7 @@ export function createChanges(options: ChangesOptions): Changes {
     const directory = toTarget(source);
     await checkAllowed(directory);
     const branch = onto.type === 'branch' ? onto.branch : null;
-    // Two requests at the same time must not both write what only one of them has merged.
+    // Locked, so that a concurrent request cannot write files between the merge and the writing.
     const { files, commit } = await locks.hold(directory, async () => {
       if (branch === null) {
         const { repository: user } = source;
@@ -261,7 +261,7 @@ export function createChanges(options: ChangesOptions): Changes {
     const lost = isGone ? [] : findNotRecorded(frames, at.seq);
     const workspace = isGone ? null : (await openSource(sessionId)).workspace;
     const worktrees = (await listWorktrees(store, sessionId, all)).filter(({ files_count: count }) => count > 0);
-    // Again also if it was discarded: a crash may have come before its files were removed.
+    // Repeated even if the workspace was discarded: a crash may have prevented the removal of its files.
     if (!isDryRun) await owner.discard(session, by);
     return {
       type: 'changes_discarded',
@@ -278,7 +278,7 @@ export function createChanges(options: ChangesOptions): Changes {
 
   /**
    * Records what has changed in the workspace of an idle session since its last record: the user may have edited files there,
-   * and a process that an agent left may have written some. In place such files are the user's own.
+   * and a process that an agent left running may have written some. With `in_place` such files belong to the user.
    */
   async function recordLeft(session: SessionAt, by: string): Promise<void> {
     const { source: facts, frames } = await open(session.sessionId);
@@ -350,7 +350,7 @@ export function createChanges(options: ChangesOptions): Changes {
     return throwNot(`the workspace of ${sessionId} was cloned, and does not belong to a directory of this machine`);
   }
 
-  /** The operator may have allowed less since the session was created. */
+  /** Throws if the operator has removed the directory from the allowed ones since the session was created. */
   async function checkAllowed(directory: string): Promise<void> {
     if (await allowed.has(directory)) return;
     const problem = `${directory} is not in a directory that this server allows any more`;
@@ -359,10 +359,10 @@ export function createChanges(options: ChangesOptions): Changes {
   }
 }
 
-/** A session that is running is recorded by its turns, and one that has ended has no workspace of its own to record. */
+/** Errors that are ignored: a running session is recorded by its turns, and an ended session has no workspace to record. */
 const LEAVES_NOTHING = new Set(['session_running', 'session_archived', 'session_terminated']);
 
-/** A worktree is one of the whole repository, whichever of its directories was named. */
+/** The directory to which changes are applied. For a worktree it is the whole repository, even if one of its directories was named. */
 function toTarget({ mode, path, repository }: DirectorySource): string {
   return mode === 'worktree' && repository !== null ? repository.top : path;
 }

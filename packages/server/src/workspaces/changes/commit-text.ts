@@ -12,11 +12,11 @@ export interface CommitText {
   readonly message: string;
 }
 
-/** What a commit is written from. */
+/** The inputs of a commit message. */
 export interface CommitFacts {
   readonly sessionId: string;
   readonly title: string | null;
-  /** Instead of the title. */
+  /** The message that replaces the title. */
   readonly message: string | undefined;
   /** Names of the agents that made the changes. */
   readonly agents: readonly string[];
@@ -34,10 +34,10 @@ export function toCommitMessage({ sessionId, title, message, agents }: CommitFac
   return `${subject.trim()}\n\n${trailers.join('\n')}\n`;
 }
 
-/** Longer first lines are cut by what shows commits. */
+/** Characters of a first line: common tools truncate longer ones. */
 const SUBJECT_CHARS = 72;
 
-/** A trailer is one line, and a mailbox is between angle brackets. */
+/** The name of an agent without control characters and angle brackets, which would break the trailer. */
 function toName(agent: string): string {
   return agent.replaceAll(/[\p{Cc}<>]+/gu, ' ').trim() || 'agent';
 }
@@ -50,7 +50,7 @@ function toMailbox(name: string): string {
   return mailbox === '' ? 'agent' : mailbox;
 }
 
-/** The user of the repository, or of this account. */
+/** The author of commits: `user` of the repository's configuration, or of this account's. */
 export async function findAuthor(
   repository: SnapshotRepository,
   settings: readonly Setting[],
@@ -62,7 +62,7 @@ export async function findAuthor(
   };
 }
 
-/** From the files that git itself reads for this account. What they include is not followed. */
+/** Reads a setting from git's configuration files of this account. Their includes are not followed. */
 async function readSetting(repository: SnapshotRepository, key: string): Promise<string | undefined> {
   const config = process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config');
   for (const file of [join(homedir(), '.gitconfig'), join(config, 'git', 'config')]) {

@@ -10,12 +10,12 @@ export function countFiles(files: readonly WorkspaceFile[]): FileCounts {
   };
 }
 
-/** A file without its objects. */
+/** A file as responses show it, without its object ids. */
 export function toShownFile({ path, status, added, removed }: WorkspaceFile): WorkspaceFile {
   return { path, status, added, removed };
 }
 
-/** The first files, and the numbers of all of them. */
+/** The first files, and the counts of all files. */
 export function showFiles(files: readonly WorkspaceFile[]): FileCounts & { readonly files: readonly WorkspaceFile[] } {
   return { files: files.slice(0, changesLimits.filesMax).map(toShownFile), ...countFiles(files) };
 }

@@ -1,7 +1,7 @@
 import { snapshotLimits } from '../snapshots/objects/limits.ts';
 import type { MergeConflict } from '../snapshots/merge-trees.ts';
 
-/** Conflicts for an agent: each file with the reason, and the lines that conflict. Long lists and long parts are cut. */
+/** Describes conflicts to an agent: each file with the reason and the conflicting lines. Long lists and long parts are truncated. */
 export function describeConflicts(conflicts: readonly MergeConflict[]): string {
   const shown = conflicts.slice(0, snapshotLimits.describedConflictsMax);
   let charsLeft: number = snapshotLimits.conflictCharsMax;
@@ -20,7 +20,7 @@ const REASONS: Record<MergeConflict['reason'], string> = {
   directory: 'a file on one side is a directory on the other',
 };
 
-/** The reason of a conflict for people, with the first lines of the workspace's file that conflict. */
+/** The reason of a conflict as text, with the first conflicting lines of the workspace's file. */
 export function describeMergeConflict({ reason, marked = '' }: MergeConflict): string {
   const ranges = toRanges(marked);
   if (ranges.length === 0) return REASONS[reason];
@@ -28,10 +28,10 @@ export function describeMergeConflict({ reason, marked = '' }: MergeConflict): s
   return `${REASONS[reason]} (in the workspace: ${ranges.slice(0, RANGES_MAX).join(', ')}${more})`;
 }
 
-/** Places of a file that the reason names. */
+/** Conflicting line ranges of a file that the reason names. */
 const RANGES_MAX = 5;
 
-/** `line 3`, `lines 3–5`, or `after line 2` where the workspace has no lines; numbers count the lines of our side only. */
+/** `line 3`, `lines 3–5`, or `after line 2` where the workspace has no lines; numbers count only the lines of our side. */
 function toRanges(marked: string): string[] {
   const ranges: string[] = [];
   let [line, first, side]: [number, number, 'both' | 'ours' | 'theirs'] = [0, 0, 'both'];
@@ -47,7 +47,7 @@ function toRanges(marked: string): string[] {
   return ranges;
 }
 
-/** The parts of a file that conflict, with the lines of both sides between markers. */
+/** The conflicting parts of a file, with the lines of both sides between markers. */
 export function toHunks({ marked }: MergeConflict, charsMax: number = snapshotLimits.conflictCharsMax): string[] {
   const hunks: string[] = [];
   let [hunk, chars]: [string[] | undefined, number] = [undefined, 0];

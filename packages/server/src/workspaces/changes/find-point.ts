@@ -2,18 +2,18 @@ import type { WorkspacePoint } from '@fleetloom/protocol/fleet';
 import { requestError } from '../../base/request-error.ts';
 import type { TreeFrame, WorkspaceFrame } from './history.ts';
 
-/** The range of a log that is looked at, by positions. */
+/** A range of a log, by the `seq` of frames. */
 export interface PointRange {
-  /** Default: where the workspace was opened. */
+  /** The beginning; by default the frame that opened the workspace. */
   readonly from?: number | undefined;
-  /** Default: now. */
+  /** The end; by default the newest frame. */
   readonly to?: number | undefined;
 }
 
-/** A position, or `start`: where the workspace was opened last. */
+/** A position, or `start` for the frame that opened the workspace last. */
 export type Moment = number | 'start';
 
-/** The last recorded state at or before a position; the first one if the position is before it. Undefined without any. */
+/** The last recorded state at or before a position, or the first state if the position is before it. Undefined if nothing was recorded. */
 export function findPoint(
   frames: readonly WorkspaceFrame[],
   seq: Moment = Number.POSITIVE_INFINITY,
@@ -36,15 +36,15 @@ export function findRange(
   throw requestError('invalid_request', problem, { advice: 'exchange them' });
 }
 
-/** A moment as clients see it. */
+/** A recorded state as responses show it. */
 export function toPoint({ seq, time, payload }: TreeFrame): WorkspacePoint {
   return { cursor: String(seq), tree: payload.tree, time: new Date(time).toISOString() };
 }
 
-/** The frame with which the workspace at a position began. */
+/** The frame that opened the workspace at a position. */
 export function findOpened(frames: readonly WorkspaceFrame[], seq: number): TreeFrame {
   const opened = frames.findLast((frame) => isBegin(frame) && frame.seq <= seq);
-  // A log that was forked or pruned may begin later.
+  // A forked or pruned log may begin after that frame.
   return (opened ?? frames.find(hasTree)) as TreeFrame;
 }
 
@@ -52,7 +52,7 @@ function hasTree(frame: WorkspaceFrame): frame is TreeFrame {
   return isBegin(frame) || frame.type === 'workspace.changed';
 }
 
-/** Whether a workspace begins with a frame: that of the session, or the worktree of a thread. */
+/** Whether a frame opens a workspace: the workspace of the session, or the worktree of a thread. */
 export function isBegin(frame: WorkspaceFrame): boolean {
   return frame.type === 'workspace.opened' || frame.type === 'workspace.isolated';
 }

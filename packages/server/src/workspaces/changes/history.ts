@@ -13,18 +13,18 @@ export type TreeFrame = Extract<
   { type: 'workspace.opened' | 'workspace.isolated' | 'workspace.changed' }
 >;
 
-/** What a log has about the workspace of its session. */
+/** The frames of a log about the workspace of its session. */
 export interface WorkspaceHistory {
-  /** In the order of the log. */
+  /** The frames, in the order of the log. */
   readonly frames: readonly WorkspaceFrame[];
   /** The names of the tools whose calls these frames mention, by the id of the call. */
   readonly tools: ReadonlyMap<string, string>;
 }
 
-/** Reads what the logs of sessions have about their workspaces. */
+/** Reads the workspace history of a session from its log. */
 export type ReadHistory = (sessionId: string) => Promise<WorkspaceHistory>;
 
-/** Keeps what it has read: a log only grows, and may have many frames between those about the workspace. */
+/** Creates a reader with a cache: a log only grows, and most of its frames are not about the workspace. */
 export function createHistory(store: Pick<Store, 'read'>): ReadHistory {
   const known = new Map<string, KnownHistory>();
   const locks = createLocks();
@@ -37,7 +37,7 @@ export function createHistory(store: Pick<Store, 'read'>): ReadHistory {
           history.seq = entry.lastSeq;
         }
       }
-      // Set again, so that it comes last.
+      // Inserted again, so that the map is ordered by last use.
       known.delete(sessionId);
       known.set(sessionId, history);
       dropOldest(known);
@@ -48,7 +48,7 @@ export function createHistory(store: Pick<Store, 'read'>): ReadHistory {
 interface KnownHistory {
   readonly frames: WorkspaceFrame[];
   readonly tools: Map<string, string>;
-  /** The tools of calls without a result: a change stands before the result of its call. */
+  /** The tools of calls without a result. A change precedes the result of its call in the log. */
   readonly openCalls: Map<string, string>;
   seq: number;
 }
@@ -77,7 +77,7 @@ function add({ frames, tools, openCalls }: KnownHistory, frame: SessionFrame): v
       openCalls.delete(frame.payload.mcp_tool_use_id);
       return;
     default:
-      // Selected by its type.
+      // The cast is safe because `isRead` selects frames by their type.
       frames.push(frame as WorkspaceFrame);
   }
   if (frame.type !== 'workspace.changed') return;

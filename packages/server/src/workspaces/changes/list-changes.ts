@@ -17,16 +17,16 @@ import { changesLimits } from './limits.ts';
 import { canApply, type SourceFacts } from './source-facts.ts';
 import { findTouches, threadsOf } from './touches.ts';
 
-/** What to list. */
+/** The range and the filters of a list. */
 export interface ListRequest extends PointRange {
   /** Only files that this thread touched. */
   readonly threadId?: string | undefined;
-  /** Only files behind this path, and so many of them. */
+  /** Lists only files after this path, and at most `limit` of them. */
   readonly after?: string | undefined;
   readonly limit?: number | undefined;
 }
 
-/** What listing needs. */
+/** The dependencies of {@link listChanges}. */
 export interface ListParts {
   readonly store: Pick<Store, 'threads'>;
   readonly snapshots: Pick<Snapshots, 'diffTrees'>;
@@ -38,7 +38,7 @@ export interface ListedWorkspace {
   readonly source: SourceFacts;
   readonly frames: readonly WorkspaceFrame[];
   readonly path: string;
-  /** It is the worktree of a thread, whose changes are merged into the workspace of the session and not applied. */
+  /** Whether this is the worktree of a thread. Its changes are merged into the workspace of the session, and not applied. */
   readonly isOfThread: boolean;
   readonly worktrees: readonly ThreadWorktree[];
 }
@@ -57,7 +57,7 @@ export async function listChanges(
   const touchesOf = (path: string) => touches.get(path) ?? [];
   const isWanted = (path: string) => touchesOf(path).some((touch) => threadsOf(touch).includes(threadId!));
   const files = threadId === undefined ? differing : differing.filter(({ path }) => isWanted(path));
-  // Compared as bytes, which is the order of trees.
+  // Compared as bytes, because trees are sorted by bytes.
   const last = toBytePath(after ?? '');
   const rest = after === undefined ? files : files.filter(({ path }) => toBytePath(path) > last);
   const page = rest.slice(0, limit);
@@ -103,7 +103,7 @@ export async function checkThread(
   });
 }
 
-/** Whether there is a workspace at the end of a log. */
+/** The state of the workspace at the end of a log. */
 export function stateOf(frames: readonly WorkspaceFrame[]): WorkspaceChanges['state'] {
   const isEnd = ({ type }: WorkspaceFrame) => type === 'workspace.discarded' || type === 'workspace.lost';
   const last = frames.findLast((frame) => isBegin(frame) || isEnd(frame));
@@ -120,7 +120,7 @@ export function findNotRecorded(frames: readonly WorkspaceFrame[], to: number): 
     if (frame.type !== 'workspace.changed') continue;
     const { files, not_recorded: reported = [] } = frame.payload;
     for (const { path } of files) found.delete(path);
-    // A record that failed is repeated by the next one.
+    // `.` stands for a record that failed as a whole; the next record has repeated it.
     found.delete('.');
     for (const { path, reason } of reported) found.set(path, reason);
   }
@@ -152,7 +152,7 @@ export async function readAgentName(
   threadId: string,
 ): Promise<string | null> {
   const thread = await store.threads.get(sessionId, threadId);
-  // Only sessions write it.
+  // The cast is safe because only sessions write this data.
   return thread === undefined ? null : (thread.data as unknown as ThreadData).agent.name;
 }
 

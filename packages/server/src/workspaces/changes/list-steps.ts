@@ -4,16 +4,16 @@ import type { WorkspaceFrame, WorkspaceHistory } from './history.ts';
 import { changesLimits } from './limits.ts';
 import { readAgentName } from './list-changes.ts';
 
-/** Which steps to list. */
+/** The filters and the page of a list of steps. */
 export interface StepsRequest {
   /** Only changes that this thread made, or may have made. */
   readonly threadId?: string | undefined;
-  /** Only steps behind this position. */
+  /** Only steps after this position. */
   readonly after?: number | undefined;
   readonly limit: number;
 }
 
-/** Lists what was recorded of a workspace: how it was opened, each change, and what users did with the changes. */
+/** Lists the recorded steps of a workspace: its opening, each change, and what users did with the changes. */
 export async function listSteps(
   store: Pick<Store, 'threads'>,
   { sessionId, frames, tools }: WorkspaceHistory & { readonly sessionId: string },

@@ -5,7 +5,7 @@ import type { WorkspaceFrame } from './history.ts';
 import { changesLimits } from './limits.ts';
 import { selectWorkspace } from './select-workspace.ts';
 
-/** The threads of a session that have worktrees of their own, with what was not merged yet. */
+/** Lists the threads of a session that have worktrees of their own, with the counts of their unmerged changes. */
 export async function listWorktrees(
   store: Pick<Store, 'threads'>,
   sessionId: string,
@@ -14,7 +14,7 @@ export async function listWorktrees(
   const ids = new Set(
     frames.flatMap((each) => (each.type === 'workspace.isolated' ? [each.payload.session_thread_id] : [])),
   );
-  // In the order in which the threads were created.
+  // Sorted by id, which is the order of creation.
   const open = [...ids].sort().filter((id) => stateOf(selectWorkspace(frames, id).frames) === 'open');
   return await Promise.all(
     open.slice(-changesLimits.worktreesMax).map(async (id) => {
@@ -33,7 +33,7 @@ export async function listWorktrees(
 
 const NOTHING = { files_count: 0, lines_added: 0, lines_removed: 0 };
 
-/** What the last frame about the thread says. */
+/** The counts of unmerged changes in the last frame about the worktree of a thread. */
 function findUnmerged(frames: readonly WorkspaceFrame[], id: string) {
   const last = frames.findLast(
     (each) => (each.type === 'workspace.changed' && each.payload.workspace_thread_id === id) || isMerge(each, id),

@@ -9,11 +9,11 @@ import type { Store } from '../../store/store.ts';
 import type { Changes, SessionAt } from './changes.ts';
 import type { FileContent } from './read-changes.ts';
 
-/** What the changes of sessions on several nodes need. */
+/** The dependencies of {@link createNodeChanges}. */
 export interface NodeChangesOptions {
-  /** Of workspaces on this disk. */
+  /** The changes of workspaces on this disk. */
   readonly local: Changes;
-  /** The node that has the workspace of a session; undefined if it is this one or none. */
+  /** The node that has the workspace of a session; undefined if it is this node or none. */
   readonly findOther: (sessionId: string) => Promise<string | undefined>;
   readonly ask: (
     nodeId: string,
@@ -22,7 +22,7 @@ export interface NodeChangesOptions {
   readonly blobs: Pick<Store['blobs'], 'read' | 'delete'>;
 }
 
-/** Changes of sessions on several nodes: each request is answered by the node that has the workspace. */
+/** Creates the service for sessions on several nodes: each request is forwarded to the node that has the workspace. */
 export function createNodeChanges({ local, findOther, ask, blobs }: NodeChangesOptions): Changes {
   return {
     list: (session, request) => forward('list', session, request),
@@ -42,7 +42,7 @@ export function createNodeChanges({ local, findOther, ask, blobs }: NodeChangesO
 
   async function forward<Result>(operation: keyof Changes, session: SessionAt, request: object): Promise<Result> {
     const other = await findOther(session.sessionId);
-    // The request has the form of its operation, which the callers above have checked.
+    // The cast: the callers above pass the request type of the operation.
     if (other === undefined) return (await local[operation](session, request as never)) as Result;
     const { signal: _, ...at } = session;
     const given = await ask(other, { type: CHANGES, operation, session: at, request: { ...request } });
@@ -51,7 +51,7 @@ export function createNodeChanges({ local, findOther, ask, blobs }: NodeChangesO
       const problem = `the node ${other}, which has the workspace of ${session.sessionId}, does not answer`;
       throw requestError('shutting_down', problem, { advice: 'repeat the request when it is back' });
     }
-    // The other side is the same program.
+    // The cast is safe because the other node runs the same program.
     const { error, result } = given.answer as unknown as Answered;
     if (error !== undefined) throw toError(error);
     return result as Result;
@@ -66,7 +66,7 @@ export function createNodeChanges({ local, findOther, ask, blobs }: NodeChangesO
   }
 }
 
-/** The other side. What is asked for besides is answered by `others`. */
+/** Handles the requests of `createNodeChanges` on other nodes. Other requests are passed to `others`. */
 export function answerChanges(
   local: Changes,
   blobs: Pick<Store['blobs'], 'write'>,
@@ -74,7 +74,7 @@ export function answerChanges(
 ): typeof others {
   return async (question, id) => {
     if (question['type'] !== CHANGES) return await others(question, id);
-    // Only `createNodeChanges` asks.
+    // Only `createNodeChanges` sends these requests.
     const { operation, session, request } = question as unknown as Asked;
     try {
       const result = await local[operation](session, request as never);
@@ -105,5 +105,5 @@ interface Answered {
   readonly error?: ErrorData;
 }
 
-/** Content on its way to another node. */
+/** File content that is sent to another node as a blob. */
 type StoredContent = Omit<FileContent, 'content'> & { readonly blob: string };

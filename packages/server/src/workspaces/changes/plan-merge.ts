@@ -9,7 +9,7 @@ import type { WorkspaceFrame } from './history.ts';
 import { changesLimits } from './limits.ts';
 import { selectWorkspace } from './select-workspace.ts';
 
-/** What a merge of the recorded changes of a thread would write. Throws a request error for a conflict, and where nothing can be merged. */
+/** The files that a merge of the recorded changes of a thread would write. Throws a request error on conflicts, and if nothing can be merged. */
 export async function planMerge(
   snapshots: Pick<Snapshots, 'mergeTrees' | 'diffTrees'>,
   sessionId: string,

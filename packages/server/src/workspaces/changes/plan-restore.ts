@@ -8,23 +8,23 @@ import { restoreConflict } from './apply-conflict.ts';
 import { findObstacles } from '../snapshots/write/find-obstacles.ts';
 import type { TreeFrame } from './history.ts';
 
-/** Where files are restored. */
+/** The workspace in which files are restored. */
 export interface RestoreTarget {
   readonly repository: SnapshotRepository;
-  /** The workspace. With `in_place` it has the user's own files. */
+  /** The directory of the workspace. With `in_place` it has the user's own files. */
   readonly directory: string;
   readonly overwrites: boolean;
 }
 
-/** Between which recorded states. */
+/** The recorded states between which files are restored. */
 export interface RestoreRange {
   readonly at: TreeFrame;
   readonly last: TreeFrame;
-  /** The recorded changes between both. */
+  /** The recorded changes between both states. */
   readonly touches: ReadonlyMap<string, readonly FileTouch[]>;
 }
 
-/** What a restore replaces. */
+/** The files that a restore replaces. */
 export interface RestorePlan extends WrittenTrees {
   readonly files: readonly FileChange[];
   /** Files among them that the session did not write last, or may not have written. */
@@ -32,7 +32,7 @@ export interface RestorePlan extends WrittenTrees {
 }
 
 /**
- * Compares the files on disk with the last recorded state. Only files that the session changed are replaced. One of them
+ * Compares the files on disk with the last recorded state. Only files that the session changed are replaced. Such a file
  * that has changed since is a conflict, unless it may be overwritten. Writes nothing to the workspace.
  */
 export async function planRestore(
@@ -43,7 +43,7 @@ export async function planRestore(
   const wanted = differing.filter(({ path }) => !(touches.get(path)?.every(isByUser) ?? false));
   const known = new Map(wanted.map(({ path, before }) => [toBytePath(path), before ?? undefined]));
   const found = await recordFiles(repository, directory, known);
-  // Their content could not be recorded, so it would be lost.
+  // The content of these files cannot be recorded, so replacing them would lose it.
   const unreadable = found.notRecorded.map(({ path }) => toPathText(path));
   if (unreadable.length > 0) throw restoreConflict(directory, unreadable.map(toConflict), MOVE_AWAY);
   const from = await repository.change(last.payload.tree, found.changes);
@@ -69,8 +69,8 @@ function toConflict(path: string) {
 }
 
 /**
- * Whether a change was found by a restore, before it replaced files, or while no tool call ran: the session did not make it, as
- * far as can be known.
+ * Whether a change was found by a restore before it replaced files, or while no tool call ran: then, as far as can be known, the session
+ * did not make it.
  */
 function isByUser({ cause, session_thread_id: threadId }: FileTouch): boolean {
   return cause === 'outside' || (cause === 'turn' && threadId === null);

@@ -28,13 +28,13 @@ export async function readDiff(
   return toDiff(range, unchanged, { sizes, text: '' });
 }
 
-/** Between which recorded states. */
+/** The recorded states to compare. */
 export interface TreeRange {
   readonly from: TreeFrame;
   readonly to: TreeFrame;
 }
 
-/** Which diffs to read. */
+/** The page of diffs to read. */
 export interface DiffsRequest {
   readonly after?: string | undefined;
   readonly limit: number;
@@ -49,7 +49,7 @@ export async function readDiffs(
 ): Promise<WorkspaceDiffs> {
   const { sessionId } = range.to;
   const all = await snapshots.diffTrees(sessionId, range.from.payload.tree, range.to.payload.tree);
-  // Compared as bytes, which is the order of trees.
+  // Compared as bytes, because trees are sorted by bytes.
   const last = toBytePath(after ?? '');
   const rest = after === undefined ? all : all.filter(({ path }) => toBytePath(path) > last);
   const diffs = await toDiffs(snapshots, range, rest.slice(0, limit), { contextLines, isAll: all.length <= limit });
@@ -57,7 +57,7 @@ export async function readDiffs(
   return { type: 'workspace_diffs', session_id: sessionId, diffs, next_after: next };
 }
 
-/** The diffs of changes, as many as one response may have; at least one. */
+/** The diffs of changes: as many as fit into one response, and at least one. */
 async function toDiffs(
   snapshots: SnapshotReader,
   range: TreeRange,
@@ -75,7 +75,7 @@ async function toDiffs(
   const diffs: WorkspaceDiff[] = [];
   let chars = 0;
   for (const [at, change] of changes.entries()) {
-    // One of them may be so large that the others do not fit beside it.
+    // Read one by one if all diffs together are too large: a single diff may be the reason.
     const text = texts === undefined ? (await unifiedDiffs(repository, [change], { contextLines }))?.[0] : texts[at]!;
     const diff = toDiff(range, change, { sizes, text });
     chars += diff.diff?.length ?? 0;
@@ -93,7 +93,7 @@ function toDiff(
   const { path, status, added, removed } = change;
   const toFacts = (item: TreeItem | null): FileFacts | null =>
     item === null ? null : { mode: item.mode, bytes: sizes.get(item.object) ?? null };
-  // A line of content begins with a blank, a plus, a minus or a backslash. The lines of a large text are not counted either.
+  // Lines of content cannot match: they begin with a blank, a plus, a minus or a backslash. `added` is also null for large texts.
   const isBinary = added === null && text !== undefined && /^Binary files /m.test(text);
   const isTooLarge = text === undefined || text.length > changesLimits.diffCharsMax;
   return {
@@ -113,7 +113,7 @@ function toDiff(
   };
 }
 
-/** The sizes of files by their objects. A submodule has none. */
+/** The sizes of files by object id. Submodules have no size. */
 async function readSizes(
   repository: Pick<SnapshotRepository, 'run'>,
   items: readonly (TreeItem | null)[],
@@ -126,9 +126,9 @@ async function readSizes(
   return new Map(files.map((object, at) => [object, Number(sizes[at])]));
 }
 
-/** Which files of a tree to list. */
+/** The directory and the page of a tree to list. */
 export interface TreeRequest {
-  /** A directory. */
+  /** Lists only files below this directory. */
   readonly under?: string | undefined;
   readonly after?: string | undefined;
   readonly limit: number;
@@ -144,7 +144,7 @@ export async function readTree(
   const entries: WorkspaceTree['entries'][number][] = [];
   let hasMore = false;
   for await (const { path, mode, bytes } of snapshots.listTree(at.sessionId, at.payload.tree)) {
-    // Compared as bytes, which is the order of trees.
+    // Compared as bytes, because trees are sorted by bytes.
     const name = toBytePath(path);
     if (!name.startsWith(prefix) || (after !== undefined && name <= last)) continue;
     hasMore = entries.length === limit;
@@ -161,7 +161,7 @@ const types: Readonly<Partial<Record<string, WorkspaceTree['entries'][number]['t
   [SUBMODULE_MODE]: 'submodule',
 };
 
-/** The content of a file at a moment; of a symbolic link its target. */
+/** The content of a file in a recorded state, or the target of a symbolic link. */
 export interface FileContent {
   readonly path: string;
   readonly mode: string;

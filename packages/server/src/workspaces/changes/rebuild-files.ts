@@ -8,14 +8,14 @@ import type { ReadHistory } from './history.ts';
 import { stateOf } from './list-changes.ts';
 import { selectWorkspace } from './select-workspace.ts';
 
-/** What files are rebuilt from. */
+/** The dependencies of {@link rebuildFiles}. */
 export interface RebuildParts {
   readonly readHistory: ReadHistory;
   readonly snapshots: Pick<Snapshots, 'repositoryOf'>;
 }
 
 /**
- * Gives a workspace that was created from its source the files that the session recorded last. A session has recorded files
+ * Writes the last recorded files of a session to a workspace that was just created from its source. A session has recorded files
  * before its workspace is created only if the directory was removed. No agent can reach the workspace yet.
  */
 export async function rebuildFiles(
@@ -27,7 +27,7 @@ export async function rebuildFiles(
     if (error instanceof FleetloomError && error.code === 'no_snapshots') return undefined;
     throw error;
   });
-  // A fork gets its files when they are recorded first.
+  // The files of a fork are written when its workspace is first recorded.
   if (repository === undefined || (await repository.hasFile(FORK_FILE))) return;
   const { frames } = selectWorkspace((await readHistory(sessionId)).frames);
   const last = findPoint(frames);

@@ -4,16 +4,16 @@ import { toBytePath } from '../snapshots/objects/path-text.ts';
 import type { SnapshotRepository } from '../snapshots/objects/snapshot-repository.ts';
 import { changesLimits } from './limits.ts';
 
-/** The changes of a session that are to be applied. */
+/** The changes of a session to apply. */
 export interface SelectedChanges {
   /** The tree that the session began with. */
   readonly base: string;
-  /** That tree with the selected changes. */
+  /** The base tree with the selected changes. */
   readonly tree: string;
   readonly files: readonly FileChange[];
 }
 
-/** All changes between two trees, or those of some files and directories. */
+/** Selects all changes between two trees, or only changes in some files and directories. */
 export async function selectChanges(
   repository: SnapshotRepository,
   trees: { readonly base: string; readonly tree: string },
@@ -30,7 +30,7 @@ export async function selectChanges(
   if (paths === undefined) return { base, tree: trees.tree, files };
   const changes = new Map(files.map(({ path, after }) => [toBytePath(path), after]));
   const tree = await repository.change(base, changes);
-  // A file that has become a directory, or the reverse: one half of that cannot be there without the other.
+  // If a file has become a directory, or the reverse, one half of that change is not possible without the other.
   const implied = (await diffTrees(repository, base, tree)).find(({ path }) => !changes.has(toBytePath(path)));
   if (implied === undefined) return { base, tree, files };
   const problem = `paths: the chosen changes are not possible without the removal of ${implied.path}`;

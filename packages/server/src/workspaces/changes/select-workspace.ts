@@ -3,11 +3,11 @@ import type { WorkspaceFrame } from './history.ts';
 /** The frames of one workspace of a session. */
 export interface WorkspaceHistory {
   readonly frames: readonly WorkspaceFrame[];
-  /** The thread whose own worktree it is; null: it is the workspace of the session. */
+  /** The thread that owns this worktree; null for the workspace of the session. */
   readonly owner: string | null;
 }
 
-/** The workspace in which a thread works: its own worktree if it has one, else that of the session. */
+/** The workspace in which a thread works: its own worktree if it has one, else the workspace of the session. */
 export function selectWorkspace(frames: readonly WorkspaceFrame[], threadId?: string): WorkspaceHistory {
   const isOwner = (frame: WorkspaceFrame) =>
     frame.type === 'workspace.isolated' && frame.payload.session_thread_id === threadId;

@@ -1,7 +1,7 @@
 import type { ChangesSource } from '@fleetloom/protocol/fleet';
 import type { MountedResource } from '@fleetloom/protocol/managed-agents';
 
-/** What the source of a session is, without opening its workspace. */
+/** Facts about the source of a session that are known without opening its workspace. */
 export interface SourceFacts {
   readonly shown: ChangesSource;
 }
@@ -16,7 +16,7 @@ export function findSourceFacts(resources: readonly MountedResource[]): SourceFa
   return resources.some(({ type }) => type !== 'file') ? { shown: { type: 'repositories' } } : undefined;
 }
 
-/** What changes of a source can be applied to. A directory without commits has no branches. */
+/** The targets to which changes of a source can be applied. A directory without commits has no branches. */
 export function canApply({ shown }: SourceFacts): { readonly working_tree: boolean; readonly branch: boolean } {
   if (shown.type === 'repositories' || shown.mode === 'read_only') return { working_tree: false, branch: false };
   return { working_tree: shown.mode !== 'in_place', branch: shown.base !== null };

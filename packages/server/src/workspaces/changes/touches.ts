@@ -5,7 +5,7 @@ import type { TreeFrame, WorkspaceFrame } from './history.ts';
 
 type ChangedFrame = Extract<WorkspaceFrame, { type: 'workspace.changed' }>;
 
-/** Which recorded changes touched which files, the oldest first. */
+/** Finds the recorded changes of each file, oldest first. */
 export async function findTouches(
   { diffTrees }: Pick<Snapshots, 'diffTrees'>,
   frames: readonly WorkspaceFrame[],
@@ -16,7 +16,7 @@ export async function findTouches(
   for (const frame of frames) {
     if (frame.type !== 'workspace.changed' || !isInRange(frame)) continue;
     const { files, files_count: count, parent, tree } = frame.payload;
-    // A frame names the first files only; the trees have all of them.
+    // A frame names only the first files; comparing the trees finds all of them.
     const all = files.length === count ? files : await diffTrees(frame.sessionId, parent, tree);
     const touch = toTouch(frame);
     for (const { path } of all) {

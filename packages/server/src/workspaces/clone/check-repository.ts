@@ -6,10 +6,10 @@ import type { AllowedDirectories } from '../sources/allowed-directories.ts';
 import type { GitHosts } from '../relay/git-hosts.ts';
 import type { RepositoryResourceParams } from '../repository-sources.ts';
 
-/** Where repositories may be cloned from. */
+/** The hosts and directories from which repositories may be cloned. */
 export interface RepositoryRules {
   readonly hosts: GitHosts;
-  /** On this machine. */
+  /** The allowed directories of this machine. */
   readonly directories: Pick<AllowedDirectories, 'resolve'>;
 }
 
@@ -20,7 +20,7 @@ export interface CheckedRepository {
   readonly checkout: Checkout | null;
 }
 
-/** Throws a request error unless the repository can be cloned from here as far as can be seen without asking its host. */
+/** Throws a request error if the repository cannot be cloned, as far as that is known without a request to its host. */
 export async function checkRepository(
   params: RepositoryResourceParams,
   { hosts, directories }: RepositoryRules,
@@ -35,7 +35,7 @@ export async function checkRepository(
   return { url, mount_path: toMountPath(params.mount_path ?? `/workspace/${name}`), checkout: params.checkout ?? null };
 }
 
-/** Throws if two repositories would be at the same path, or one inside the other. */
+/** Throws if two repositories would be at the same path, or one inside of the other. */
 export function checkMountPaths(paths: readonly string[]): void {
   for (const [at, path] of paths.entries()) {
     const other = paths
@@ -61,7 +61,7 @@ function checkUrl(
     throw invalidUrl(given, 'is not the https URL of a repository', EXAMPLE);
   }
   if (url.username !== '' || url.password !== '') {
-    // Not repeated: it may be a token.
+    // The message does not quote the URL: it may contain a token.
     throw requestError('invalid_request', 'url: has a user name or password in it', {
       advice: 'send the token as authorization_token',
     });
@@ -79,7 +79,7 @@ function checkUrl(
   return { url: url.href, name: segments.at(-1)!.replace(/\.git$/, '') };
 }
 
-/** A repository on this machine, below a directory that the operator allows. */
+/** Throws unless the URL is a repository on this machine in an allowed directory. */
 async function checkFileUrl(given: string, directories: RepositoryRules['directories']) {
   const isPlain = URL.canParse(given) && /^file:\/\/\/[^?#]+$/.test(given);
   if (!isPlain) throw invalidUrl(given, 'is not a URL of a directory', 'write it as file:///srv/repository.git');
@@ -88,7 +88,7 @@ async function checkFileUrl(given: string, directories: RepositoryRules['directo
 }
 
 const EXAMPLE = 'write it as https://github.com/owner/repository';
-/** Characters that need no quoting in a URL or in git's configuration. */
+/** A path segment of characters that need no quoting in a URL or in git's configuration. */
 const SEGMENT = /^(?!\.{1,2}$)[\w.~+-]+$/;
 
 function invalidUrl(url: string, problem: string, advice: string): Error {
@@ -106,9 +106,9 @@ function checkCheckout(checkout: Checkout | null): void {
   }
 }
 
-/** As `git check-ref-format --branch` has it. */
+/** Whether a name is valid according to `git check-ref-format --branch`. */
 function isBranchName(name: string): boolean {
-  // oxlint-disable-next-line no-control-regex -- git refuses these characters
+  // oxlint-disable-next-line no-control-regex -- git rejects these characters
   const isBad = /[\u0000-\u0020\u007f~^:?*[\\]|\.\.|@\{|\/\/|^[-/]|[/.]$|^@$|^HEAD$/.test(name);
   return !isBad && name.split('/').every((part) => part !== '' && !part.startsWith('.') && !part.endsWith('.lock'));
 }
@@ -124,5 +124,5 @@ function toMountPath(path: string): string {
 }
 
 const NAME_BYTES_MAX = 255;
-/** Directories of the server, and the names of git's own directory on file systems that ignore case. */
+/** Paths that are reserved: the server's directory, and `.git` in any case, because some file systems ignore case. */
 const RESERVED = /^\/workspace\/\.fleetloom(?:\/|$)|\/\.git(?:\/|$)/i;

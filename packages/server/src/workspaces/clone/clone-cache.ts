@@ -6,27 +6,27 @@ import type { Git } from '../git/run-git.ts';
 import { workspaceLimits } from '../limits.ts';
 
 /**
- * Bare repositories with what was cloned before, one for each URL. A clone refers to one while it is received, so that its
- * host sends only what is new, and copies what it needs: it does not refer to it any more when an agent gets it.
+ * Bare repositories with the objects of earlier clones, one for each URL. While a clone is fetched it references one, so that the
+ * host sends only new objects. It then copies the objects it needs, and has no reference to the cache when an agent gets it.
  */
 export interface CloneCache {
-  /** The repository of a URL; undefined if nothing was cloned from it here. Only for callers that its host let in. */
+  /** The cached repository of a URL; undefined without one. Callers must have verified that the host accepts their token. */
   find(url: string): Promise<string | undefined>;
-  /** Takes over what a clone has that no agent has had yet. Where that fails there is no cache. */
+  /** Copies the objects of a clone that no agent has had access to. If that fails, the cached repository is removed. */
   fill(url: string, clone: string): Promise<void>;
-  /** The repository cannot be used. */
+  /** Removes a cached repository that cannot be used. */
   drop(url: string): Promise<void>;
 }
 
-/** What the cache needs. */
+/** The dependencies of the cache. */
 export interface CloneCacheOptions {
   readonly git: Git;
-  /** Out of reach of agents. */
+  /** The directory of the cached repositories, which agents cannot reach. */
   readonly directory: string;
   readonly cachesMax?: number | undefined;
 }
 
-/** Opens the clones that a directory has. */
+/** Opens the cache in a directory. */
 export function createCloneCache(options: CloneCacheOptions): CloneCache {
   const { git, directory, cachesMax = workspaceLimits.cloneCachesMax } = options;
   const locks = createLocks();
@@ -42,11 +42,11 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
         try {
           if (await isThere(path)) await take(path, clone);
           else await create(path, clone);
-          // When it was used last.
+          // The modification time records the last use.
           await utimes(path, new Date(), new Date());
           await removeOldest();
         } catch {
-          // A clone does not depend on it, and the next one tries again.
+          // Failures are ignored: clones do not depend on the cache, and the next clone fills it again.
           await rm(path, { recursive: true, force: true });
         }
       }),
@@ -61,7 +61,7 @@ export function createCloneCache(options: CloneCacheOptions): CloneCache {
     await rename(draft, path);
   }
 
-  /** Copies objects: a file that both had would be in reach of an agent. */
+  /** Copies objects from a clone. They are not hard-linked, because an agent could reach a shared file. */
   async function take(path: string, clone: string): Promise<void> {
     const refs = ['+refs/remotes/origin/*:refs/heads/*', '+refs/tags/*:refs/tags/*'];
     await git.run(['fetch', '--quiet', '--no-tags', '--prune', '--no-write-fetch-head', clone, ...refs], {

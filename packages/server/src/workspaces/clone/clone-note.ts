@@ -1,14 +1,14 @@
 import { lstat, readFile, writeFile } from 'node:fs/promises';
 
-/** Says whether a clone is in its place, also after a crash between its move and the note of it. */
+/** Records whether a clone was moved to its path, also if a crash came between the move and the record. */
 export interface CloneNote {
   isDone(): Promise<boolean>;
-  /** The clone is about to be moved. */
+  /** Called before the clone is moved. */
   begin(clone: string): Promise<void>;
   end(): Promise<void>;
 }
 
-/** The note of a clone in a file that agents cannot reach. Agents may delete a clone; then it stays deleted. */
+/** Stores the note of a clone in a file that agents cannot reach. If agents delete a clone, it stays deleted. */
 export function createCloneNote(file: string, place: string): CloneNote {
   const end = () => writeFile(file, DONE, { mode: 0o600 });
   return {
@@ -29,7 +29,7 @@ export function createCloneNote(file: string, place: string): CloneNote {
 
 const DONE = 'done';
 
-/** The same after a move. */
+/** The identity of a directory, which stays the same after a move. */
 async function identify(path: string): Promise<string | undefined> {
   const stats = await lstat(path).catch(() => undefined);
   return stats === undefined ? undefined : `${stats.dev}:${stats.ino}`;

@@ -20,7 +20,7 @@ export async function cloneRepository(
   signal: AbortSignal,
 ): Promise<string> {
   const { cloneMs, cloneBytesMax, cloneLookMs, cloneDataBytesMax, cloneCpuSeconds } = parts.limits;
-  // A clone that is too large is stopped by its size, which says why; a single file of that size is the last resort.
+  // The size watch stops a clone that is too large and reports the reason; the limit of a single file is only the last resort.
   const fileBytes = FILE_SHARE * cloneBytesMax;
   const limits = { dataBytes: cloneDataBytesMax, cpuSeconds: cloneCpuSeconds, fileBytes };
   const stop = new AbortController();
@@ -81,7 +81,7 @@ function toCheckout(checkout: Checkout | null): readonly string[] {
     : ['-B', checkout.name, '--track', `origin/${checkout.name}`];
 }
 
-/** What the files of a commit have together: a pack of a few kilobytes can have a file of terabytes in it. */
+/** The bytes of all files of a commit: a pack of a few kilobytes can contain a file of terabytes. */
 async function sumFiles(run: RunInClone, commit: string): Promise<number> {
   const { stdout } = await run(['ls-tree', '-r', '-l', '-z', commit], {
     outputBytesMax: workspaceLimits.cloneListBytesMax,
@@ -97,7 +97,7 @@ async function sumFiles(run: RunInClone, commit: string): Promise<number> {
   return bytes;
 }
 
-/** Enough for mode, type, id and size. */
+/** Characters of an entry that contain its mode, type, id and size. */
 const ENTRY_CHARS = 120;
 
 async function toFailure(
@@ -108,7 +108,7 @@ async function toFailure(
   if (reason === undefined && error instanceof CloneFailure) return error;
   const why = reason ?? (error instanceof GitFailure ? lastLine(error) : 'the server could not prepare it');
   const token = await readToken().catch(() => undefined);
-  // A host knows the token, and could repeat it in what git shows.
+  // The host knows the token and could repeat it in a message that git prints.
   const shown = token === undefined ? why : why.replaceAll(token, '[token]');
   return new CloneFailure('repository_clone_error', `${url} could not be cloned: ${shown}`, { cause: error });
 }

@@ -5,13 +5,13 @@ import type { UpstreamOptions } from '../relay/open-upstream.ts';
 import type { CloneCache } from './clone-cache.ts';
 import type { AllowedDirectories } from '../sources/allowed-directories.ts';
 
-/** What cloning needs. */
+/** The dependencies of cloning. */
 export interface CloneParts extends UpstreamOptions {
   readonly git: Git;
-  /** Where repositories may be cloned from on this machine. */
+  /** The directories of this machine from which repositories may be cloned. */
   readonly directories: Pick<AllowedDirectories, 'resolve'>;
   readonly limits: CloneLimits;
-  /** What was cloned before. */
+  /** The cache of earlier clones. */
   readonly cache?: CloneCache | undefined;
 }
 

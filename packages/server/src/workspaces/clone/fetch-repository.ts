@@ -7,7 +7,7 @@ import { CloneFailure, toFailureType } from './clone-failure.ts';
 import type { CloneCache } from './clone-cache.ts';
 import type { CloneParts, CloneSource, RunInClone } from './clone-source.ts';
 
-/** Fetches all of a repository into a new directory `clone`, without its files. Throws a {@link CloneFailure} where the host refuses it. */
+/** Fetches a whole repository into a new directory `clone`, without checking out files. Throws a {@link CloneFailure} if the host rejects it. */
 export async function fetchRepository(
   parts: CloneParts,
   source: CloneSource,
@@ -36,7 +36,7 @@ export async function fetchRepository(
     await rm(config, { force: true });
   }
 
-  /** With what was cloned before from the same URL, once the host has let the session's own token in. */
+  /** Fetches with the cached objects of the same URL, once the host has accepted the session's own token. */
   async function fetchCached(cache: CloneCache | undefined, more: readonly string[]): Promise<void> {
     const known = await cache?.find(source.serviceUrl);
     if (known === undefined) await fetchAll('http', more);
@@ -73,7 +73,7 @@ export async function fetchRepository(
     ];
     await run(['clone', ...plain, '--', url, clone], { settings, env });
     if (checkout?.type !== 'commit' || (await has(run, clone, checkout.sha))) return;
-    // A commit that no branch leads to. Hosts that do not give it answer with an error.
+    // The commit is not reachable from a branch. Hosts that do not serve such commits respond with an error.
     const asked = run(['fetch', '--quiet', '--no-tags', 'origin', checkout.sha], { settings, env, cwd: clone });
     await asked.catch((cause: unknown) => {
       if (!(cause instanceof GitFailure) || cause.code === null) throw cause;
@@ -82,7 +82,7 @@ export async function fetchRepository(
   }
 }
 
-/** A directory that was allowed when the session was created may be a link to another one by now. */
+/** Throws if the directory is not allowed any more, or was replaced by a link to another directory since the session was created. */
 async function checkDirectory({ directories }: CloneParts, url: string): Promise<void> {
   const path = fileURLToPath(url);
   const real = await directories.resolve(path).catch(() => undefined);
@@ -90,7 +90,7 @@ async function checkDirectory({ directories }: CloneParts, url: string): Promise
   throw new CloneFailure('repository_forbidden_error', `${url} is not in a directory that this server allows any more`);
 }
 
-/** Objects are checked as they come in, and stay in one pack. Old mistakes that harm nothing are let through. */
+/** Objects are checked when they are received, and stay in one pack. Harmless format errors of old tools are accepted. */
 const FETCH_SETTINGS = [
   'transfer.fsckObjects=true',
   'fetch.fsckObjects=true',

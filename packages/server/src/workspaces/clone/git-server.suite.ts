@@ -11,17 +11,17 @@ import { onTestFinished } from 'vitest';
 export interface GitServer {
   /** `http://127.0.0.1:1234` */
   readonly origin: string;
-  /** What was asked for, as `GET /team/app.git/info/refs?service=git-upload-pack`. */
+  /** The received requests, such as `GET /team/app.git/info/refs?service=git-upload-pack`. */
   readonly requests: readonly string[];
   /** Creates a bare repository with a commit on `main` and returns its URL, without `.git`. */
   addRepository(path: string, files: Readonly<Record<string, string>>): string;
   /** Runs git in a bare repository of the host. */
   git(path: string, ...args: readonly string[]): string;
-  /** Lets a token do something in a repository; without one, every client. */
+  /** Grants a right in a repository to a token, or with null to every client. */
   allow(path: string, token: string | null, right: Right): void;
-  /** Lets all transfers through this function, such as to slow them down. */
   /** The bytes of all responses. */
   bytesSent: number;
+  /** Called before each request is handled, for example to delay it. */
   onRequest: ((request: IncomingMessage) => Promise<void>) | undefined;
 }
 
@@ -43,7 +43,7 @@ export async function openGitServer(): Promise<GitServer> {
     await new Promise((resolve) => server.close(resolve));
     rmSync(root, { recursive: true, force: true });
   });
-  // It is a TCP server.
+  // The address of a TCP server is an `AddressInfo`.
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
@@ -60,7 +60,7 @@ export async function openGitServer(): Promise<GitServer> {
     const right = known?.get(token) ?? known?.get(null);
     const isPush = service === 'git-receive-pack' || url.searchParams.get('service') === 'git-receive-pack';
     if (known === undefined) return void response.writeHead(404).end('none');
-    // A host that is not careful: it repeats the token.
+    // Imitates a careless host that repeats the token in its response.
     if (right === undefined) return void response.writeHead(401, { 'www-authenticate': 'Basic' }).end(`no: ${token}`);
     if (right === 'forbidden' || (isPush && right === 'read')) return void response.writeHead(403).end(`no: ${token}`);
     runBackend(root, url, request, response).on('data', (chunk: Buffer) => (host.bytesSent += chunk.length));
@@ -96,7 +96,7 @@ export async function openGitServer(): Promise<GitServer> {
   });
 }
 
-/** Runs git as a person would, with nothing of this machine's configuration. */
+/** Runs git as a person would, without the configuration of this machine. */
 export function runGit(directory: string, ...args: readonly string[]): string {
   const identity = ['user.name=Ada', 'user.email=ada@example.com', 'protocol.file.allow=always'].flatMap((each) => [
     '-c',

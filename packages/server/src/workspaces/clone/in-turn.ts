@@ -1,6 +1,6 @@
 /**
- * Runs a part of the preparation of a session when it is the turn of the workspace of the session. Undefined: the signal came before,
- * and the work was not begun.
+ * Runs a part of the preparation of a session when it is the turn of the session's API workspace. Undefined if the signal was aborted
+ * before, so that the work was not begun.
  */
 export type InTurn = <Result>(
   sessionId: string,

@@ -26,12 +26,12 @@ export interface RepositoriesBench {
   readonly resources: (GithubRepositoryResource | GitRepositoryResource)[];
   readonly root: string;
   readonly workspace: string;
-  /** Clones are made below it. */
+  /** The directory below which clones are created. */
   readonly directory: string;
   readonly problems: unknown[];
-  /** The sessions of the work that was done in turn. */
+  /** The sessions for which work was run in turn, in order. */
   readonly turns: string[];
-  /** Ends of setup commands that were logged. */
+  /** The logged results of setup commands. */
   readonly setups: SetupResult[];
   /** Adds a repository to the session. */
   add(type: 'github_repository' | 'git_repository', url: string, mountPath?: string, setup?: string): string;
@@ -52,7 +52,7 @@ export function openRepositoriesBench(
   mkdirSync(workspace, { recursive: true });
   const hosts = toGitHosts(gitHosts);
   const upstream = { hosts, resolveHost: new HostResolver().forSession() };
-  // Only that a store keeps nothing but sealed text is tested elsewhere.
+  // Does not encrypt: other tests verify that a store has only sealed text.
   const sealer = { seal: (text: string) => text, open: (text: string) => text };
   const tokens = createRepositoryTokens(createMemoryStore(), async () => sealer);
   const resources: RepositoriesBench['resources'] = [];

@@ -20,41 +20,41 @@ import type { RepositoryCredentials } from './repository-credentials.ts';
 import type { RepositoryTokens } from './repository-tokens.ts';
 import { runSetups } from './run-setups.ts';
 
-/** The repositories of sessions: cloned into workspaces, and reached from sandboxes. */
+/** The repositories of sessions: clones them into workspaces, and connects sandboxes to their hosts. */
 export interface Repositories {
-  /** Clones what is not in the workspace yet. The next call tries again what could not be cloned. Never rejects. */
+  /** Clones the repositories that are not in the workspace yet. The next call retries failed clones. Never rejects. */
   prepare(
     sessionId: string,
     openWorkspace: () => Promise<string>,
     signal: AbortSignal,
     onSetup: (setup: SetupResult) => Promise<void>,
   ): Promise<PreparedRepositories>;
-  /** How git in the sandbox of a session reaches its repositories; undefined if it has none. */
+  /** Opens the relay through which git in the sandbox of a session reaches its repositories; undefined if the session has none. */
   openRelay(sessionId: string): Promise<SandboxGitRelay | undefined>;
   closeRelay(sessionId: string): Promise<void>;
-  /** The session is gone. */
+  /** Removes the tokens, notes and relay of a deleted session. */
   remove(sessionId: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What has become of the repositories of a session. */
+/** The result of preparing the repositories of a session. */
 export interface PreparedRepositories {
-  /** Those that could not be cloned. */
+  /** The repositories that could not be cloned. */
   readonly problems: readonly RepositoryProblem[];
-  /** Whether one was cloned that was not there before, or a setup command has run. */
+  /** Whether a repository was newly cloned, or a setup command has run. */
   readonly hasNewFiles: boolean;
-  /** The setup command that failed, now or earlier: agents cannot work there. */
+  /** The setup command that failed, now or earlier: agents cannot work in this workspace. */
   readonly failedSetup: SetupResult | null;
 }
 
-/** What repositories need. */
+/** The dependencies of {@link createRepositories}. */
 export interface RepositoriesOptions {
   readonly clone: CloneParts;
   readonly relays: SessionRelays;
   readonly tokens: RepositoryTokens;
   readonly credentials: Pick<RepositoryCredentials, 'read'>;
   readonly listResources: (sessionId: string) => Promise<readonly MountedResource[]>;
-  /** For clones that are under way, on the file system of the workspaces. */
+  /** The directory for clones in progress, on the same file system as the workspaces. */
   readonly directory: string;
   readonly runSetup: RunSetup;
   readonly inTurn: InTurn;
@@ -67,13 +67,13 @@ export function createRepositories(options: RepositoriesOptions): Repositories {
   const preparing = new Map<string, Promise<PreparedRepositories>>();
   return {
     prepare: async (sessionId, openWorkspace, signal, onSetup) => {
-      // A run that begins while the clones of an interrupted one are under way waits for them.
+      // A run that begins while the clones of an interrupted run are in progress waits for them.
       const opening = preparing.get(sessionId) ?? prepareAll(options, { sessionId, openWorkspace, onSetup }, signal);
       preparing.set(sessionId, opening);
       try {
         return await opening;
       } catch (error) {
-        // The session was given up in the meantime, and its next owner clones them.
+        // This node has released the session in the meantime; its next owner clones the repositories.
         if (signal.aborted) return NOTHING;
         options.onProblem(error);
         const message = 'the repositories of this session could not be cloned: the server failed, and its log says why';
@@ -117,7 +117,7 @@ function toSource(
   resource: RepositoryResource,
 ): CloneSource {
   const { id, type, url, checkout = null } = resource;
-  // Every host that serves a page at the URL of a repository serves git at the same URL with .git.
+  // `.git` is appended to the URL of the repository's page, which all such hosts support.
   const serviceUrl = type === 'github_repository' ? `${url}.git` : url;
   const credentialId = type === 'git_repository' ? resource.credential_id : null;
   const readToken = async () =>
@@ -162,13 +162,13 @@ async function prepareAll(
     return { problems, hasNewFiles: hasCloned || hasRun, failedSetup: failed };
   } catch (error) {
     if (!(error instanceof FleetloomError)) throw error;
-    // There is no sandbox. The session continues, and the next run tries again.
+    // The setup command could not run, for example without a sandbox. The session continues, and the next run tries again.
     const problem = { type: 'repository_clone_error', message: error.message, repository_url: null } as const;
     return { problems: [...problems, problem], hasNewFiles: hasCloned, failedSetup: null };
   }
 }
 
-/** Of a session that was given up. It is not kept. */
+/** The result of a setup command that did not run because this node has released the session. It is not stored. */
 function notBegun(command: string): SetupResult {
   return { command, code: null, output: '', isCut: false, durationMs: 0 };
 }
@@ -179,20 +179,20 @@ interface Wanted {
   readonly resource: RepositoryResource;
 }
 
-/** Clones beside the workspaces and moves the clone into its place as a whole. A note says what was done before a crash. */
+/** Clones outside of the workspace and moves the clone to its path as a whole. A note records the progress in case of a crash. */
 async function prepareOne(options: RepositoriesOptions, wanted: Wanted, signal: AbortSignal): Promise<boolean> {
   const { sessionId, workspace, resource } = wanted;
   const parent = join(options.directory, sessionId);
   const note = createCloneNote(join(parent, `${resource.id}.note`), join(workspace, toInside(resource.mount_path)!));
   if (await note.isDone()) return false;
   const draft = join(parent, resource.id);
-  // What a crash has left.
+  // Removes a draft that a crash has left.
   await rm(draft, { recursive: true, force: true });
   try {
     await mkdir(draft, { recursive: true, mode: 0o700 });
     const source = toSource(options, sessionId, resource);
     const cloned = await options.inTurn(sessionId, signal, () => cloneRepository(options.clone, source, draft, signal));
-    // The session was given up before its turn came.
+    // This node released the session before its turn came.
     if (cloned === undefined) return false;
     const clone = cloned.result;
     await note.begin(clone);

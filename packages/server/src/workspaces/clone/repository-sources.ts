@@ -10,7 +10,7 @@ import type {
 import type { RepositoryCredentials } from './repository-credentials.ts';
 import type { RepositoryTokens } from './repository-tokens.ts';
 
-/** Creates the check of repositories. */
+/** Creates the service that checks and stores the repositories of sessions. */
 export function createRepositorySources(
   rules: RepositoryRules,
   tokens: RepositoryTokens,
@@ -67,7 +67,7 @@ export function createRepositorySources(
   };
 }
 
-/** What a client would send to get the same repository. */
+/** The parameters with which a client would request the same repository. */
 function toParams(resource: RepositoryResource, token: string | undefined): RepositoryResourceParams {
   const { url, mount_path, checkout = null, setup = null } = resource;
   if (resource.type === 'git_repository') {

@@ -4,22 +4,22 @@ import type { DocumentRecord } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
 import { isStoreError } from '../../store/store-errors.ts';
 
-/** Encrypts and decrypts tokens; `names` say whose token it is. */
+/** Encrypts and decrypts tokens. `names` identify the session and resource of a token. */
 export interface TokenSealer {
   seal(text: string, names: readonly string[]): string;
   open(sealed: string, names: readonly string[]): string;
 }
 
-/** The tokens of the repositories of sessions, stored encrypted. They are stored nowhere else. */
+/** The tokens of the repositories of sessions. They are stored only here, encrypted. */
 export interface RepositoryTokens {
   read(sessionId: string, resourceId: string): Promise<string | undefined>;
-  /** Adds or replaces tokens, by resource. */
+  /** Adds or replaces tokens, by the id of the resource. */
   put(sessionId: string, tokens: Readonly<Record<string, string>>): Promise<void>;
   /** Erases all tokens of a session. */
   remove(sessionId: string): Promise<void>;
 }
 
-/** One document for each session. */
+/** Stores tokens in one document for each session. */
 export function createRepositoryTokens(
   { documents }: Pick<Store, 'documents'>,
   openSealer: () => Promise<TokenSealer>,
@@ -49,10 +49,10 @@ export function createRepositoryTokens(
   };
 }
 
-/** The kind of their documents, whose ids are those of sessions. */
+/** The kind of the token documents. Their ids are session ids. */
 export const REPOSITORY_TOKENS = 'repository_tokens';
 
-/** The sealed fields of such a document, with the names that they were sealed with. */
+/** The sealed fields of a token document, with the names that they were sealed with. */
 export function listSealedTokens({ id, data }: DocumentRecord): readonly { field: string; names: readonly string[] }[] {
   return Object.keys(data).map((resourceId) => ({ field: resourceId, names: [id, resourceId] }));
 }

@@ -10,24 +10,24 @@ import { PLAIN_MOUNTS, type SetupResult } from '../workspace-source.ts';
 export interface SetupsTask {
   readonly runSetup: RunSetup;
   readonly workspace: string;
-  /** Has the notes of what was run, out of reach of agents. */
+  /** The directory with the notes about executed commands, which agents cannot reach. */
   readonly notes: string;
-  /** Those that are in the workspace, in the order of their setup commands. */
+  /** The repositories that are in the workspace, in the order in which their setup commands run. */
   readonly cloned: readonly RepositoryResource[];
   /** Logs how a setup command ended. */
   readonly onSetup: (setup: SetupResult) => Promise<void>;
   readonly signal: AbortSignal;
 }
 
-/** What became of the setup commands. */
+/** The result of running the setup commands. */
 export interface RunSetups {
-  /** The first one that failed, now or earlier; those behind it do not run. */
+  /** The first command that failed, now or earlier. Later commands do not run. */
   readonly failed: SetupResult | null;
-  /** Whether one has run now. */
+  /** Whether a command has run now. */
   readonly hasRun: boolean;
 }
 
-/** Runs the setup command of each clone once, in the directory of the clone. One that a crash interrupted runs again. */
+/** Runs the setup command of each clone once, in the directory of the clone. A command that a crash interrupted runs again. */
 export async function runSetups(task: SetupsTask): Promise<RunSetups> {
   let hasRun = false;
   for (const { id, setup: command, mount_path: path } of task.cloned) {
@@ -37,7 +37,7 @@ export async function runSetups(task: SetupsTask): Promise<RunSetups> {
     if (note === undefined) {
       const { runSetup, workspace, signal } = task;
       const result = await runSetup({ command, workspace, inside: toInside(path)!, mounts: PLAIN_MOUNTS, signal });
-      // It was stopped, and did not fail.
+      // The command was stopped by the signal, which is not a failure.
       if (signal.aborted) break;
       hasRun = true;
       note = { result, isLogged: false };
@@ -54,13 +54,13 @@ export async function runSetups(task: SetupsTask): Promise<RunSetups> {
 
 interface SetupNote {
   readonly result: SetupResult;
-  /** A crash in between logs it twice. */
+  /** Whether the result was logged. A crash between logging and this note makes it logged twice. */
   readonly isLogged: boolean;
 }
 
 async function readNote(file: string): Promise<SetupNote | undefined> {
   try {
-    // Only this module writes it.
+    // The cast is safe because only this module writes these files.
     return JSON.parse(await readFile(file, 'utf8')) as SetupNote;
   } catch (error) {
     if (isCode(error, 'ENOENT')) return undefined;

@@ -13,22 +13,22 @@ export function watchSize(
     for (;;) {
       const begin = performance.now();
       if ((await measure(directory, bytesMax)) > bytesMax) return onOver();
-      // A tree of very many files is looked at less often, so that looking costs at most a fifth of a core.
+      // A tree of very many files is measured less often, so that measuring costs at most a fifth of a core.
       await wait(Math.max(lookMs, 4 * (performance.now() - begin)), undefined, { signal: stop.signal, ref: false });
     }
   };
-  // It ends with the abort of its wait.
+  // The watch ends by the abort of its wait.
   inBackground(watch(), () => undefined);
   return () => stop.abort();
 }
 
-/** The bytes of all files below a directory; of more than `bytesMax` only so much is counted that it is known. */
+/** The bytes of all files below a directory. Stops counting once they exceed `bytesMax`. */
 export async function measure(directory: string, bytesMax: number): Promise<number> {
   let bytes = 0;
   const open = [directory];
   for (let path = open.pop(); path !== undefined && bytes <= bytesMax; path = open.pop()) {
     const parent = path;
-    // Files come and go while git works.
+    // Errors are ignored, because git creates and removes files in the meantime.
     for (const entry of await readdir(parent, { withFileTypes: true }).catch(() => [])) {
       if (entry.isDirectory()) open.push(join(parent, entry.name));
       else bytes += (await lstat(join(parent, entry.name)).catch(() => undefined))?.size ?? 0;

@@ -4,7 +4,7 @@ import { findProgram as findOnPath, type FindProgram } from '../../tools/find-pr
 import { workspaceLimits } from '../limits.ts';
 import { createGit, type Git } from './run-git.ts';
 
-/** The git of this machine, or why there is none that can be used. */
+/** The git program of this machine, or the reason why none can be used. */
 export type FoundGit =
   | { readonly type: 'found'; readonly path: string; readonly version: string; readonly git: Git }
   | { readonly type: 'unavailable'; readonly reason: string };
@@ -29,7 +29,7 @@ const MAJOR_MIN = 2;
 const MINOR_MIN = 30;
 const OLDEST = `${MAJOR_MIN}.${MINOR_MIN}`;
 
-/** Finds git at the first use, and looks again after it was not found: it may have been installed in the meantime. */
+/** Finds git on first use, and searches again if it was not found, because it may have been installed in the meantime. */
 export function createGitFinder(
   find: () => Promise<FoundGit> = () => findGit(),
 ): () => Promise<FoundGit & { type: 'found' }> {

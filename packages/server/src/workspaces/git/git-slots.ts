@@ -2,21 +2,21 @@ import { requestError } from '../../base/request-error.ts';
 import { workspaceLimits } from '../limits.ts';
 import type { Git, GitRunOptions } from './run-git.ts';
 
-/** Limits that tests lower. */
+/** The limits of git processes, which tests lower. */
 export interface GitSlotLimits {
-  /** Processes at the same time: of one repository, and of all. */
+  /** Processes that run at the same time: of one repository, and of all repositories. */
   readonly gitPerSessionMax: number;
   readonly gitAtOnceMax: number;
-  /** Processes of requests that wait: of one repository, and of all. */
+  /** Waiting processes of requests: of one repository, and of all repositories. */
   readonly gitWaitingPerSessionMax: number;
   readonly gitWaitingMax: number;
 }
 
-/** Git, with a limit of the processes that run at the same time. Each session has a repository of its own. */
+/** Runs git with a limit on the processes that run at the same time. Each session has a repository of its own. */
 export interface GitSlots {
-  /** Waits for as long as it takes: files must not stay half written because others read. */
+  /** Waits for a slot without a limit: files must not stay partly written because requests read. */
   readonly patient: Git;
-  /** For a request that may be repeated: rejected when too many wait, and ended with its signal. */
+  /** Runs git for a request that may be repeated: rejects if too many processes wait, and stops on the signal. */
   forRequest(signal?: AbortSignal): Git;
 }
 
@@ -92,7 +92,7 @@ export function createGitSlots(git: Git, limits: GitSlotLimits = workspaceLimits
   };
 }
 
-/** No client receives it. */
+/** The error after an abort, which no client receives. */
 function ended() {
   return requestError('request_timeout', 'the client has closed the connection');
 }

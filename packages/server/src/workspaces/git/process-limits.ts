@@ -1,7 +1,7 @@
 import { workspaceLimits } from '../limits.ts';
 import type { GitLimits } from './run-git.ts';
 
-/** What a git process may use up outside of a sandbox, unless its caller allows less. */
+/** The resources that a git process may use outside of a sandbox, unless its caller sets lower limits. */
 export const PROCESS_LIMITS: GitLimits = {
   dataBytes: workspaceLimits.cloneDataBytesMax,
   cpuSeconds: workspaceLimits.cloneCpuSeconds,

@@ -3,15 +3,15 @@ import type { FoundGit } from './find-git.ts';
 import { PROCESS_LIMITS } from './process-limits.ts';
 import type { Git, GitRunOptions } from './run-git.ts';
 
-/** The only paths that a git command may reach where there is a sandbox. They must exist. */
+/** The only paths that a git command can reach if there is a sandbox. They must exist. */
 export interface GitReach {
   readonly readOnlyPaths?: readonly (string | ReadOnlyPath)[];
   readonly writablePaths?: readonly string[];
-  /** Whether it may write in the directory it runs in. */
+  /** Whether the command may write in its working directory. */
   readonly isDirectoryWritable?: boolean;
 }
 
-/** Runs git on repositories that are not ours. */
+/** Runs git on repositories that the server does not control. */
 export interface RepositoryGit {
   run(
     args: readonly string[],
@@ -20,9 +20,9 @@ export interface RepositoryGit {
 }
 
 /**
- * Git in the sandbox where there is one: whatever a repository makes git read (included configuration, alternates, links
- * in its git directory, also links that are put there in the meantime), nothing but the listed paths is within its reach.
- * Without a sandbox the same paths have been checked before, and the settings of {@link Git} apply.
+ * Runs git in the sandbox if there is one: whatever a repository makes git read (included configuration, alternates, links
+ * in its git directory, even links that are created in the meantime), git can reach only the listed paths.
+ * Without a sandbox there is only the earlier check of the same paths, and the settings of {@link Git}.
  */
 export function createRepositoryGit(
   findGit: () => Promise<FoundGit & { type: 'found' }>,
@@ -30,7 +30,7 @@ export function createRepositoryGit(
 ): RepositoryGit {
   return {
     run: async (args, { reach, ...given }) => {
-      // The repository of a submodule names its working tree, which git enters unless it gets another one.
+      // The configuration of a submodule's repository names a working tree, which git would enter without this option.
       const options = { workTree: given.gitDirectory, ...given };
       const [{ git }, sandbox] = await Promise.all([findGit(), openSandbox()]);
       if (sandbox === undefined) return await git.run(args, { limits: PROCESS_LIMITS, ...options });

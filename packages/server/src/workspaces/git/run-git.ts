@@ -5,16 +5,16 @@ import { startLaunch } from '../../tools/sandbox/start-launch.ts';
 import { workspaceLimits } from '../limits.ts';
 import { GitFailure } from './git-failure.ts';
 
-/** Which repository a git command works on, and with what. */
+/** The repository of a git command, its settings and its limits. */
 export interface GitRunOptions {
   /** The directory to run in. */
   readonly cwd: string;
   readonly gitDirectory?: string | undefined;
   readonly workTree?: string | undefined;
   readonly indexFile?: string | undefined;
-  /** Further settings, as `-c` has them. Never a secret: arguments of a process are visible. */
+  /** Further settings, in the form of `-c`. Must not contain a secret: arguments of a process are visible. */
   readonly settings?: readonly string[] | undefined;
-  /** Further variables. Only this one process gets them. */
+  /** Further environment variables, for this process only. */
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly input?: string | Uint8Array | undefined;
   readonly timeoutMs?: number | undefined;
@@ -22,7 +22,7 @@ export interface GitRunOptions {
   readonly signal?: AbortSignal | undefined;
   /** Exit codes that are not failures, beside 0: `git diff --exit-code` ends with 1. */
   readonly codes?: readonly number[] | undefined;
-  /** What each of its processes may use up, where it reads what others have made. In a sandbox the limits of that hold. */
+  /** The limits of each process, for commands that read untrusted data. Ignored in a sandbox, which has limits of its own. */
   readonly limits?: GitLimits | undefined;
   /** Puts the command into a sandbox. */
   readonly wrap?: ((command: GitCommand) => Launch) | undefined;
@@ -30,10 +30,10 @@ export interface GitRunOptions {
 
 /** Limits of a process that neither it nor its children can raise. */
 export interface GitLimits {
-  /** Private memory. */
+  /** Bytes of private memory. */
   readonly dataBytes: number;
   readonly cpuSeconds: number;
-  /** Each file that is written. */
+  /** Bytes of each written file. */
   readonly fileBytes: number;
 }
 
@@ -44,15 +44,15 @@ export interface GitCommand {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** What a git command wrote. */
+/** The output of a git command. */
 export interface GitOutput {
   readonly code: number;
   readonly stdout: Buffer;
-  /** Its warnings, bounded, each byte as one character. */
+  /** The warnings on stderr, truncated, one character for each byte. */
   readonly stderr?: string | undefined;
 }
 
-/** Runs git commands so that no configuration but ours takes effect: no hook, filter, pager, editor or helper of a repository runs. */
+/** Runs git commands with overriding settings of the server, so that no hook, filter, pager, editor or helper of a repository runs. */
 export interface Git {
   /** Rejects with a {@link GitFailure}. */
   run(args: readonly string[], options: GitRunOptions): Promise<GitOutput>;
@@ -69,13 +69,13 @@ export function createGit(program: string): Git {
   };
 }
 
-/** A shell sets the limits and becomes the program. */
+/** Runs a command through a shell that sets the limits and then executes the program in its place. */
 function withLimits({ file, args, env }: GitCommand, { dataBytes, cpuSeconds, fileBytes }: GitLimits): GitCommand {
   const steps = [
     'ulimit -c 0',
     `ulimit -d ${Math.floor(dataBytes / 1024)}`,
     `ulimit -t ${cpuSeconds}`,
-    // In blocks of 512 bytes, as POSIX has it.
+    // In blocks of 512 bytes, as specified by POSIX.
     `ulimit -f ${Math.ceil(fileBytes / 512)}`,
     'exec "$@"',
   ];
@@ -93,7 +93,7 @@ function toCommand(program: string, args: readonly string[], options: GitRunOpti
   return { file: program, args: [...settings, '--no-pager', '--literal-pathspecs', ...args], env };
 }
 
-/** Nothing of the server's own environment reaches git: `GIT_…` variables and the user's home would change what it does. */
+/** The environment of git, without the server's own: `GIT_…` variables and the user's home would change its behaviour. */
 const ENVIRONMENT = {
   HOME: '/nonexistent',
   LC_ALL: 'C',
@@ -113,7 +113,7 @@ const ENVIRONMENT = {
   GIT_NO_REPLACE_OBJECTS: '1',
 };
 
-/** These win over the configuration of the repository. */
+/** Settings that override the configuration of the repository. */
 const SETTINGS = [
   'core.hooksPath=/dev/null',
   'core.fsmonitor=false',
@@ -159,7 +159,7 @@ function runCommand(launch: Launch, asked: readonly string[], options: GitRunOpt
       kill(child);
     };
     const stdout = collect(child.stdout, outputBytesMax, () => end(`wrote more than ${outputBytesMax} bytes`));
-    // More than this is dropped, not a failure: a repository decides how much there is to complain about.
+    // Further warnings are dropped without a failure, because a repository can cause any number of them.
     const stderr = collect(child.stderr, workspaceLimits.gitStderrBytesMax, () => {});
     const timer = setTimeout(() => end(`took longer than ${timeoutMs} ms`), timeoutMs);
     const onAbort = () => end('was stopped');
@@ -181,12 +181,12 @@ function runCommand(launch: Launch, asked: readonly string[], options: GitRunOpt
   });
 }
 
-/** With the processes that it started: it has a process group of its own. */
+/** Kills a process and the processes that it has started, which are in its process group. */
 function kill(child: ChildProcess): void {
   try {
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
   } catch {
-    // It has ended in the meantime.
+    // The process has ended in the meantime.
   }
   for (const pipe of child.stdio) pipe?.destroy();
 }
@@ -202,7 +202,7 @@ function collect(stream: Readable, bytesMax: number, onTooMuch: () => void): () 
   return () => Buffer.concat(chunks);
 }
 
-/** File names are part of it, and they may have any characters. */
+/** Removes control characters: messages of git contain file names, which may have any characters. */
 function clean(text: string): string {
   return text.replaceAll(/\p{Cc}+/gu, ' ').trim();
 }

@@ -3,7 +3,7 @@ import { toInside, UPLOADS_PATH } from '../../tools/workspace/session-paths.ts';
 import { copyEntry, createCopying } from '../sources/copy-tree.ts';
 import type { RepositoriesSource } from '../workspace-source.ts';
 
-/** Gives each clone in a new worktree the git directory of its original, which no tree has. No link is followed. */
+/** Copies the git directory of each clone to a new worktree, because trees do not contain it. No link is followed. */
 export async function carryGitDirectories(source: RepositoriesSource, workspace: string): Promise<void> {
   for (const { mountPath } of source.repositories) {
     const inside = toInside(mountPath);
@@ -11,7 +11,7 @@ export async function carryGitDirectories(source: RepositoriesSource, workspace:
   }
 }
 
-/** Gives a new worktree the files that were mounted for the session. */
+/** Copies the files that were mounted for the session to a new worktree. */
 export async function carryUploads(from: string, workspace: string): Promise<void> {
   await carry(from, workspace, toInside(UPLOADS_PATH)!.split('/'));
 }
@@ -36,7 +36,7 @@ async function carryBelow(
   });
 }
 
-/** It is not there, or is not a directory: a link is not followed. */
+/** Ignores that a directory does not exist, is not a directory, or is a link, which is not followed. */
 function ignoreMissing(error: unknown): undefined {
   if (!isCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) throw error;
 }

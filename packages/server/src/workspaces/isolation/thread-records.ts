@@ -2,9 +2,9 @@ import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isCode } from '../../tools/workspace/directory.ts';
 
-/** A worktree of a thread that is complete. A worktree without a record was left by a crash. */
+/** The record of a complete worktree of a thread. A worktree without a record was left by a crash. */
 export interface ThreadRecord {
-  /** The tree whose files it got. */
+  /** The tree whose files were written to the worktree. */
   readonly tree: string;
   readonly branch: string | null;
 }

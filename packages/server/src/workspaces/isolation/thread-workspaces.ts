@@ -16,13 +16,13 @@ import { createThreadRecords } from './thread-records.ts';
 
 /** The worktrees of threads that work apart from the other threads of their session. */
 export interface ThreadWorkspaces {
-  /** Creates the worktree of a thread unless it is there. Throws a `FleetloomError` where that is not possible. */
+  /** Creates the worktree of a thread unless it exists. Throws a `FleetloomError` if that is not possible. */
   open(thread: IsolatedThread): Promise<ThreadWorkspace>;
-  /** Where the worktree of a thread is, or would be. */
+  /** The path of the worktree of a thread, even if it does not exist. */
   pathOf(sessionId: string, threadId: string): string;
-  /** What the sandbox of the thread has beside its worktree, which was opened before. */
+  /** The mounts of the sandbox of a thread in addition to its worktree, which must be open. */
   mountsOf(sessionId: string, threadId: string): Promise<WorkspaceMounts>;
-  /** The recorder of its files. Opens the worktree. */
+  /** The recorder of the files of a thread. Opens the worktree. */
   openRecorder(thread: IsolatedThread): WorkspaceRecorder;
 }
 
@@ -30,22 +30,22 @@ export interface ThreadWorkspaces {
 export interface IsolatedThread {
   readonly sessionId: string;
   readonly threadId: string;
-  /** The files that its worktree has to have if it is made: those that it begins with, or that were recorded last. */
+  /** The files for the worktree if it has to be created: the first ones, or the ones that were recorded last. */
   readonly tree: string;
-  /** The log does not have the worktree yet: one that is there and began with another tree was left by a crash. */
+  /** Whether the log does not have the worktree yet: an existing worktree that began with another tree was then left by a crash. */
   readonly isNew: boolean;
 }
 
 /** The worktree of a thread. */
 export interface ThreadWorkspace {
   readonly path: string;
-  /** Its branch in the git directory of the session; null without a repository. */
+  /** The branch of the worktree in the git directory of the session; null without a repository. */
   readonly branch: string | null;
 }
 
-/** What worktrees of threads need. */
+/** The dependencies of {@link createThreadWorkspaces}. */
 export interface ThreadWorkspacesOptions {
-  /** The workspaces are below it. */
+  /** The directory that contains the workspaces. */
   readonly directory: string;
   readonly workspaces: Pick<Workspaces, 'sourceOf'>;
   readonly snapshots: Pick<Snapshots, 'writeTree' | 'openThreadRecorder'>;
@@ -103,7 +103,7 @@ export function createThreadWorkspaces(options: ThreadWorkspacesOptions): Thread
       await addThreadWorktree(git, found, workspace);
       await writePointer(found, parentOf(sessionId));
     }
-    // No agent can reach it yet.
+    // No agent can reach the worktree yet.
     await snapshots.writeTree(sessionId, tree, workspace);
     if (source.type === 'repositories') await carryGitDirectories(source, workspace);
     await makeOwnDirectory(workspace);
@@ -122,13 +122,13 @@ export function createThreadWorkspaces(options: ThreadWorkspacesOptions): Thread
     throw new FleetloomError({ code: 'not_isolatable', kind: 'caller', problem, advice });
   }
 
-  /** Tools compare paths with it, and git writes it down, so no symbolic link may be left in it. */
+  /** The path without symbolic links, because tools compare paths with it and git stores it. */
   async function realPathOf({ sessionId, threadId }: IsolatedThread): Promise<string> {
     return await realpath(pathOf(parentOf(sessionId), threadId));
   }
 }
 
-/** Thread ids come from this server. They are checked nevertheless, because a wrong path would be removed. */
+/** The path of a worktree. Thread ids come from this server, but are checked nevertheless, because the path may be removed. */
 function pathOf(parent: string, threadId: string): string {
   if (/^sthr_\w+$/.test(threadId)) return join(parent, threadId);
   throw new TypeError(`${threadId} is not a thread id`);

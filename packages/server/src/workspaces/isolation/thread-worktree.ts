@@ -16,7 +16,7 @@ export interface ThreadGit {
   readonly base: string;
 }
 
-/** Undefined if the workspace of the session has no git directory: a copy, a clone, a directory below the top of a repository. */
+/** Undefined if the workspace of the session has no private git directory with commits, or is a directory below the top of its repository. */
 export function findThreadGit(
   directories: Pick<DirectorySources, 'privateGitOf'>,
   source: WorkspaceSource,
@@ -40,8 +40,8 @@ function toShort(id: string): string {
 const SHORT_ID_CHARS = 8;
 
 /**
- * Adds the worktree to the private git directory, on a branch of its own that begins where the agents of the session are.
- * Agents can write that directory, so git runs in the sandbox where there is one. Neither it nor the user's repository is
+ * Adds the worktree to the private git directory, on a new branch that begins at the current commit of the session's agents.
+ * Agents can write that directory, so git runs in the sandbox if there is one. Neither that directory nor the user's repository is
  * changed otherwise.
  */
 export async function addThreadWorktree(git: RepositoryGit, thread: ThreadGit, workspace: string): Promise<void> {
@@ -58,7 +58,7 @@ export async function addThreadWorktree(git: RepositoryGit, thread: ThreadGit, w
     });
   };
   try {
-    // What an agent has made of HEAD may not be a commit.
+    // An agent may have changed HEAD so that it does not name a commit.
     await add('HEAD').catch(async (error: unknown) => {
       if (!(error instanceof GitFailure)) throw error;
       await add(base);
@@ -73,7 +73,7 @@ export async function addThreadWorktree(git: RepositoryGit, thread: ThreadGit, w
   }
 }
 
-/** Removes what an earlier worktree at the same path has left in the private git directory. Its files are gone already. */
+/** Removes the entry of an earlier worktree at the same path from the private git directory. Its files are removed already. */
 export async function forgetThreadWorktree(git: RepositoryGit, thread: ThreadGit, workspace: string): Promise<void> {
   const { privateGit } = thread;
   await git
@@ -83,18 +83,18 @@ export async function forgetThreadWorktree(git: RepositoryGit, thread: ThreadGit
       reach: { readOnlyPaths: privateGit.objects, isDirectoryWritable: true },
     })
     .catch((error: unknown) => {
-      // There is none, as there usually is not.
+      // Usually there is no earlier worktree, so git fails.
       if (!(error instanceof GitFailure)) throw error;
     });
 }
 
-/** Writes the file that covers `.git` in the sandbox, so that an agent cannot exchange it for another. */
+/** Writes the file that covers `.git` in the sandbox, so that an agent cannot replace it. */
 export async function writePointer({ privateGit, threadId }: ThreadGit, directory: string): Promise<void> {
   const target = join(privateGit.path, 'worktrees', threadId);
   await writeFile(pointerOf(directory, threadId), `gitdir: ${target}\n`, { mode: 0o600 });
 }
 
-/** Where that file is, in the directory of the worktrees of the session. */
+/** The path of the file that covers `.git`, in the directory of the worktrees of the session. */
 export function pointerOf(directory: string, threadId: string): string {
   return join(directory, `${threadId}.pointer`);
 }

@@ -4,14 +4,14 @@ import { createProxyServer } from './create-proxy-server.ts';
 import { createGitProxy, type GitProxyOptions } from './git-proxy.ts';
 import { toGitPath } from './git-request.ts';
 
-/** The git proxy at an address of this machine that was made for one clone. */
+/** A git proxy on a loopback port for one clone. */
 export interface CloneListener {
-  /** The configuration with which git reaches the repository here. It has no token of the repository. */
+  /** The git configuration that redirects requests for the repository to this listener. It does not contain the repository's token. */
   toConfig(resourceId: string, url: string): string;
   close(): Promise<void>;
 }
 
-/** Listens on loopback. Other users of the machine find the port, but not the secret that git sends along. */
+/** Listens on loopback. Other users of the machine can find the port, but not the secret that git sends in a header. */
 export async function openCloneListener(options: Omit<GitProxyOptions, 'push'>): Promise<CloneListener> {
   const secret = Buffer.from(randomBytes(SECRET_BYTES).toString('hex'));
   const proxy = createGitProxy({ ...options, push: 'none' });
@@ -23,7 +23,7 @@ export async function openCloneListener(options: Omit<GitProxyOptions, 'push'>):
   await new Promise<void>((resolve, reject) => {
     server.on('error', reject).listen(0, '127.0.0.1', resolve);
   });
-  // It is a TCP server.
+  // The address of a TCP server is an `AddressInfo`.
   const { port } = server.address() as AddressInfo;
   return {
     toConfig: (resourceId, url) =>

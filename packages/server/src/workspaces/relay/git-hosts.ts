@@ -3,7 +3,7 @@ import { FleetloomError } from '../../base/errors.ts';
 /** The hosts that repositories may be cloned from. */
 export interface GitHosts {
   allows(url: URL): boolean;
-  /** Hosts that may be in a private network, as `host:port`: those that the operator named. */
+  /** Hosts that may be in a private network, as `host:port`: the hosts that the operator has named. */
   readonly privateHosts: readonly string[];
 }
 
@@ -23,7 +23,7 @@ export function toGitHosts(entries: readonly string[] = []): GitHosts {
   };
 }
 
-/** Without encryption only where the entry says `http://`: tokens would be readable on the way. */
+/** The origin of an entry. Uses http only if the entry begins with `http://`, because tokens would be sent unencrypted. */
 function toOrigin(entry: string): URL {
   const address = /^https?:\/\//.test(entry) ? entry : `https://${entry}`;
   const url = URL.canParse(address) ? new URL(address) : undefined;

@@ -6,23 +6,23 @@ import { openUpstream, type UpstreamOptions } from './open-upstream.ts';
 import { type Push, readPush, UnreadablePush } from './read-push.ts';
 import { toPushReport } from './to-push-report.ts';
 
-/** A repository at a git host, and how to be let in. */
+/** A repository at a git host, and its token. */
 export interface GitRemote {
-  /** The URL that people know it by. */
+  /** The URL of the repository as named in its resource. */
   readonly url: string;
-  /** The URL that git's requests go to. */
+  /** The base URL of git's requests. */
   readonly serviceUrl: string;
   readonly readToken: () => Promise<string | undefined>;
 }
 
-/** Which pushes are passed on: none, all but those that delete refs, or all. */
+/** Which pushes are forwarded: none, all except deletions of refs, or all. */
 export type GitPush = 'none' | 'no-delete' | 'all';
 
-/** What the git proxy of a session or of a clone needs. */
+/** The dependencies of the git proxy of a session or of a clone. */
 export interface GitProxyOptions extends UpstreamOptions {
   readonly find: (resourceId: string) => Promise<GitRemote | undefined>;
   readonly push: GitPush;
-  /** Receives the status of each answer of a git host that is not a success. */
+  /** Called with the status of each unsuccessful response of a git host. */
   readonly onRefused?: ((status: number) => void) | undefined;
 }
 
@@ -30,8 +30,8 @@ export interface GitProxyOptions extends UpstreamOptions {
 export type GitProxy = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
- * Passes git's requests on to the host of a repository and adds its token, so that git itself never has the token. Only fetches
- * and pushes of the repositories that `find` knows are passed on.
+ * Forwards git's requests to the host of a repository and adds its token, so that git itself never has the token. Only fetches
+ * and pushes of the repositories that `find` returns are forwarded.
  */
 export function createGitProxy(options: GitProxyOptions): GitProxy {
   return (request, response) => {
@@ -64,7 +64,7 @@ async function handle(options: GitProxyOptions, request: IncomingMessage, respon
     upstream.on('response', resolve).on('error', reject),
   );
   upstream.write(head);
-  // The host may answer before it has read everything, and its answer is what counts.
+  // A failure to send is ignored: the host may respond before it has read the whole request.
   ignoringFailure(pipeline(request, upstream));
   const answer = await answered;
   checkAnswer(options, remote, answer, answers);
@@ -72,7 +72,7 @@ async function handle(options: GitProxyOptions, request: IncomingMessage, respon
   await pipeline(answer, response);
 }
 
-/** Another repository is none of ours: git asks its host itself, without a token, as far as the network allows. */
+/** Redirects a request for a repository that is not a resource to its host, which git then reaches without a token, if the network allows it. */
 async function sendBack(
   options: GitProxyOptions,
   request: IncomingMessage,
@@ -85,7 +85,7 @@ async function sendBack(
   return true;
 }
 
-/** Gives the bytes of the body that were read for the check. */
+/** Throws for a push that is not allowed. Returns the bytes of the body that were read for the check. */
 async function checkPush({ push }: GitProxyOptions, asked: GitRequest, request: IncomingMessage): Promise<Buffer> {
   if (asked.service === 'git-upload-pack' || push === 'all') return Buffer.alloc(0);
   if (push === 'none')
@@ -114,7 +114,7 @@ function toHeaders({ headers }: IncomingMessage, token: string | undefined): Rec
       'content-length',
       'git-protocol',
     ]),
-    // Some hosts answer git differently from browsers.
+    // Some hosts respond differently to git than to browsers.
     'user-agent': 'git/2.0 (fleetloom)',
     ...(token === undefined
       ? {}
@@ -122,7 +122,7 @@ function toHeaders({ headers }: IncomingMessage, token: string | undefined): Rec
   };
 }
 
-/** Throws unless it is the answer of a git server. What a host says in an error is not shown: it could repeat the token. */
+/** Throws unless the response is from a git server. The body of an error is not shown: it could contain the token. */
 function checkAnswer(
   { onRefused }: GitProxyOptions,
   { url }: GitRemote,
@@ -137,7 +137,7 @@ function checkAnswer(
   const reason =
     REASONS[status] ??
     (status === 200 ? 'its host does not answer as a git server does' : `its host answered with ${status}`);
-  // 401 would make git ask for a password, and there is no terminal.
+  // A 401 would make git prompt for a password without a terminal.
   throw new Refusal(status >= 400 && status !== 401 ? status : 403, `${url}: ${reason}`);
 }
 
@@ -151,7 +151,7 @@ const REASONS: Readonly<Record<number, string>> = {
   404: 'its host has no such repository, or the token of this session may not see it',
 };
 
-/** An answer that git shows to the agent. */
+/** An error response that git shows to the agent. */
 class Refusal extends Error {
   readonly status: number;
 
@@ -161,7 +161,7 @@ class Refusal extends Error {
   }
 }
 
-/** A push that is refused ref by ref. */
+/** A rejected push, reported for each ref. */
 class PushRefusal extends Error {
   readonly push: Push;
 
@@ -171,7 +171,7 @@ class PushRefusal extends Error {
   }
 }
 
-/** git shows the reason only in the answer of a git server, and only after it has sent everything. */
+/** Reports a rejected push in git's format after the whole request is read: otherwise git would not show the reason. */
 function reportPush(request: IncomingMessage, response: ServerResponse, { push, message }: PushRefusal): void {
   request.resume();
   request.on('end', () => {

@@ -1,22 +1,22 @@
-/** What git asks a server for. */
+/** The git service of a request: fetch or push. */
 export type GitService = 'git-upload-pack' | 'git-receive-pack';
 
 /** A request of git's smart HTTP protocol to the git proxy. */
 export interface GitRequest {
-  /** The resource that is the repository. */
+  /** The id of the repository's resource. */
   readonly resourceId: string;
   readonly service: GitService;
-  /** `refs`: which refs there are. `pack`: objects, in one direction or the other. */
+  /** `refs`: the list of refs. `pack`: the transfer of objects in either direction. */
   readonly type: 'refs' | 'pack';
 }
 
-/** The path of a repository at the git proxy, for `url.<base>.insteadOf`. git also rewrites longer URLs: the mark ends the id. */
+/** The path of a repository at the git proxy, for `url.<base>.insteadOf`. git also rewrites longer URLs; `~` marks the end of the id. */
 export function toGitPath(resourceId: string): string {
   return `/git/${resourceId}~`;
 }
 
 /**
- * What git asks for first of a repository whose URL only begins like that of a resource, `…/app-tools` beside `…/app`: the
+ * Reads git's first request to a repository whose URL only begins with the URL of a resource, such as `…/app-tools` for `…/app`. Returns the
  * resource, and the rest of the URL. Undefined for every other request.
  */
 export function readLongerUrl(method: string | undefined, url: string | undefined) {
@@ -25,7 +25,7 @@ export function readLongerUrl(method: string | undefined, url: string | undefine
   return method === 'GET' && resourceId !== undefined && rest !== undefined ? { resourceId, rest } : undefined;
 }
 
-/** Undefined for every request that is not one of the four which `git fetch` and `git push` make. */
+/** Parses one of the four requests of `git fetch` and `git push`. Undefined for any other request. */
 export function readGitRequest(method: string | undefined, url: string | undefined): GitRequest | undefined {
   const [, resourceId, rest] = /^\/git\/(sesrsc_\w+)~(?:\.git)?\/([^#]*)$/.exec(url ?? '') ?? [];
   const found = ENDPOINTS.find((endpoint) => endpoint.method === method && endpoint.rest === rest);
@@ -33,7 +33,7 @@ export function readGitRequest(method: string | undefined, url: string | undefin
   return { resourceId, service: found.service, type: found.type };
 }
 
-/** The path below a repository, and the media type of the answer. */
+/** The path below the URL of a repository, and the media type of the response. */
 export function toEndpoint({ service, type }: Pick<GitRequest, 'service' | 'type'>) {
   return type === 'refs'
     ? { path: `/info/refs?service=${service}`, answers: `application/x-${service}-advertisement` }

@@ -9,7 +9,7 @@ import { workspaceLimits } from '../limits.ts';
 export interface UpstreamOptions {
   readonly hosts: GitHosts;
   readonly resolveHost: ResolveHost;
-  /** Certificates to trust beside those of Node. For tests of TLS. */
+  /** Certificates to trust, for tests of TLS. */
   readonly ca?: string | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface UpstreamRequest {
 }
 
 /**
- * Opens a request to a git host, at an address that was checked: a host that is allowed by `*` and resolves to a private
+ * Opens a request to a git host, at a checked address: a host that is allowed only by `*` and resolves to a private
  * address is not reached. Rejects with a message for the agent.
  */
 export async function openUpstream(

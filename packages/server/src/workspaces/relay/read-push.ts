@@ -1,23 +1,23 @@
 import type { IncomingMessage } from 'node:http';
 import { workspaceLimits } from '../limits.ts';
 
-/** What a push asks for, and the bytes of the body that were read to find it out. */
+/** The commands of a push, and the bytes of the body that were read to parse them. */
 export interface Push {
   readonly head: Buffer;
   /** Refs that the push changes. */
   readonly refs: readonly string[];
-  /** Those that it deletes. */
+  /** Refs that the push deletes. */
   readonly deleted: readonly string[];
-  /** Whether messages to the client are sent in a band of their own. */
+  /** Whether the client supports the side band for messages. */
   readonly hasSideBand: boolean;
 }
 
-/** The body of a push that cannot be checked. */
+/** The error for a push whose body cannot be parsed. */
 export class UnreadablePush extends Error {
   override readonly name = 'UnreadablePush';
 }
 
-/** Reads the commands of a push, which come before its objects. The rest of the body is still in the request. */
+/** Reads the commands of a push, which precede its objects. The rest of the body stays in the request. */
 export async function readPush(
   request: IncomingMessage,
   bytesMax: number = workspaceLimits.pushCommandsBytesMax,
@@ -32,7 +32,7 @@ export async function readPush(
   throw new UnreadablePush('the push ends before its list of refs does');
 }
 
-/** The packet lines up to the first flush packet; undefined if that has not arrived yet. */
+/** The packet lines up to the first flush packet; undefined if that packet has not arrived yet. */
 function readLines(bytes: Buffer): readonly string[] | undefined {
   const lines: string[] = [];
   for (let at = 0; at + LENGTH_CHARS <= bytes.length; ) {
@@ -48,7 +48,7 @@ function readLines(bytes: Buffer): readonly string[] | undefined {
   return undefined;
 }
 
-/** A command is `<old> <new> <ref>`; the first one has the capabilities behind a NUL. */
+/** Parses commands of the form `<old> <new> <ref>`. The first one has the capabilities after a NUL. */
 function toPush(head: Buffer, lines: readonly string[]): Push {
   const commands = lines.filter((line) => !line.startsWith('shallow ')).map(toCommand);
   const deleted = commands.filter(({ isDeletion }) => isDeletion);
@@ -63,7 +63,7 @@ function toPush(head: Buffer, lines: readonly string[]): Push {
 function toCommand(line: string) {
   const [, id, ref, capabilities = ''] =
     /^[0-9a-f]{40,64} ([0-9a-f]{40,64}) ([^\0\n]+)(?:\0([^\n]*))?/.exec(line) ?? [];
-  // A signed push has its commands elsewhere, where they would not be seen.
+  // A signed push has its commands in a certificate, where they would not be checked.
   if (id === undefined || ref === undefined) throw new UnreadablePush('the push has a command that is not known here');
   return { ref, isDeletion: /^0+$/.test(id), capabilities: capabilities.split(' ') };
 }

@@ -12,9 +12,9 @@ export interface RelayedRepository extends GitRemote {
   readonly id: string;
 }
 
-/** The sockets by which git in the sandboxes of sessions reaches the git proxy: one per session, bound into its sandbox only. */
+/** The sockets through which git in sandboxes reaches the git proxy: one for each session, mounted into its sandbox only. */
 export interface SessionRelays {
-  /** Opens the socket of the session if it is not open yet, and returns what its sandbox needs. */
+  /** Opens the socket of the session if it is not open yet, and returns the settings for its sandbox. */
   open(sessionId: string, repositories: readonly RelayedRepository[]): Promise<SandboxGitRelay>;
   close(sessionId: string): Promise<void>;
   closeAll(): Promise<void>;
@@ -30,7 +30,7 @@ export function createSessionRelays(
   const close = async (sessionId: string) => {
     const relay = relays.get(sessionId);
     relays.delete(sessionId);
-    // One that could not be opened has nothing to close.
+    // A relay that could not be opened need not be closed.
     await relay?.then(closeRelay, () => undefined);
   };
   return {
@@ -57,7 +57,7 @@ export function createSessionRelays(
   };
 }
 
-/** Inside of a sandbox. */
+/** The path and the port inside of a sandbox. */
 const SOCKET = '/fleetloom/git.sock';
 const PORT = 4286;
 
@@ -85,11 +85,11 @@ async function openRelay(
   return { server, socketPath, configPath };
 }
 
-/** The URL of each repository means the relay; everything else is as git has it. */
+/** The git configuration that redirects the URLs of the repositories to the relay. */
 function toConfig(repositories: readonly RelayedRepository[]): string {
   const base = `http://127.0.0.1:${PORT}`;
   const rewrites = repositories.map(({ id, url }) => `[url "${base}${toGitPath(id)}"]\n\tinsteadOf = ${url}\n`);
-  // Programs in a sandbox may have a proxy in their environment, which does not know the relay.
+  // Disables the proxy for the relay: programs in a sandbox may have a proxy in their environment that cannot reach it.
   return [
     `[http "${base}/"]\n\tproxy = ""\n`,
     '[user]\n\tname = Fleetloom\n\temail = agent@fleetloom.invalid\n',

@@ -1,6 +1,6 @@
 import type { Push } from './read-push.ts';
 
-/** The answer of a git server that refuses all refs of a push, so that git shows the reason at each of them. */
+/** The response of a git server that rejects all refs of a push, so that git shows the reason for each ref. */
 export function toPushReport({ refs, hasSideBand }: Pick<Push, 'refs' | 'hasSideBand'>, reason: string): Buffer {
   const report = Buffer.concat([
     ...['unpack ok\n', ...refs.map((ref) => `ng ${ref} ${reason}\n`)].map(toPacket),

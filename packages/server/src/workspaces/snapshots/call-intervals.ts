@@ -4,15 +4,15 @@ import type { BytePath } from './objects/path-text.ts';
 export interface RecordedCall {
   readonly threadId: string;
   readonly toolUseId: string;
-  /** The only files that it writes, as its input names them. Null: it may write any file. */
+  /** The only files that the call writes, as named in its input. Null if it may write any file. */
   readonly paths: readonly string[] | null;
 }
 
-/** Which calls a recorded change belongs to. */
+/** Attributes recorded changes to calls. */
 export interface Attribution {
   /** The calls that may have changed these files. */
   callsOf(files: readonly BytePath[]): readonly RecordedCall[];
-  /** The record is complete: changes that it saw are not attributed again. */
+  /** Called when the record is complete: later changes are not attributed to calls that ended before it. */
   finish(): void;
 }
 
@@ -20,7 +20,7 @@ interface Interval {
   readonly call: RecordedCall;
   /** Undefined while the call is running. */
   endedAt?: number;
-  /** The only files that it has written. Null: any file; undefined: not known yet. */
+  /** The only files that the call has written. Null: possibly any file; undefined: not known yet. */
   files?: readonly BytePath[] | null;
 }
 
@@ -50,19 +50,19 @@ export class CallIntervals {
     return this.#intervals.get(toolUseId)?.call;
   }
 
-  /** The call has written these files, and no others. */
+  /** Sets the only files that the call has written; null if it may have written any file. */
   setFiles(toolUseId: string, files: readonly BytePath[] | null): void {
     const interval = this.#intervals.get(toolUseId);
     if (interval !== undefined) interval.files = files;
   }
 
-  /** A record of the whole workspace begins. Calls that ended before it cannot have made later changes. */
+  /** Called when a record of the whole workspace begins. Calls that ended before it cannot have made later changes. */
   startScan(): Attribution {
     const startedAt = ++this.#now;
     return this.#start(({ endedAt }) => (endedAt ?? Number.POSITIVE_INFINITY) < startedAt);
   }
 
-  /** A record of the files that these calls wrote begins. */
+  /** Called when a record of only the files that these calls wrote begins. */
   startPaths(toolUseIds: ReadonlySet<string>): Attribution {
     return this.#start(({ call }) => toolUseIds.has(call.toolUseId));
   }

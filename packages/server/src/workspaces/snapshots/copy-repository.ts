@@ -5,7 +5,7 @@ import type { SnapshotRepository } from './objects/snapshot-repository.ts';
 
 /**
  * Copies a snapshot repository. Objects never change, so both repositories share the files on disk, and removing one of them
- * leaves the other complete. The index stays behind: it has the states of the files of another directory. The workspace of
+ * leaves the other complete. The index is not copied: it has the file states of another directory. The workspace of
  * the copy gets the files of the tree when it is opened.
  */
 export async function copyRepository({ path }: SnapshotRepository, target: string, tree: string): Promise<void> {
@@ -16,7 +16,7 @@ export async function copyRepository({ path }: SnapshotRepository, target: strin
   await rename(draft, target);
 }
 
-/** Has the tree that the workspace of a fork has to get, until it has it. */
+/** The file with the id of the tree to write to the workspace of a fork. Removed once the tree is written. */
 export const FORK_FILE = 'fork-tree';
 
 async function copyDirectory(from: string, to: string): Promise<void> {
@@ -30,21 +30,21 @@ async function copyDirectory(from: string, to: string): Promise<void> {
   }
 }
 
-/** Indexes, and drafts of writes under way. */
+/** Files that are not copied: indexes, and drafts of writes in progress. */
 const SKIPPED = /^(index-|thread-|scratch-|merge-|tmp_|fork-tree$)/;
 
 async function copy(source: string, target: string, name: string): Promise<void> {
   try {
-    // Files with settings are changed in place by no caller, but a copy of a few bytes is the safer way.
+    // Other files, such as settings, are copied and not linked, so that a change in place could not affect both repositories.
     if (!IMMUTABLE.test(name)) return await copyFile(source, target);
     await link(source, target);
   } catch (error) {
-    // Packed in the meantime: its pack is copied, or was.
+    // The object was packed in the meantime, and its pack is copied as well.
     if (isCode(error, 'ENOENT')) return;
     if (!isCode(error, 'EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP')) throw error;
     await copyFile(source, target);
   }
 }
 
-/** Objects and packs. */
+/** The names of objects and packs, which never change. */
 const IMMUTABLE = /^([0-9a-f]{38}|[0-9a-f]{62}|pack-.*)$/;

@@ -7,17 +7,17 @@ import type { TreeItem } from './objects/tree-objects.ts';
 
 /** A file that differs between two trees. A renamed file is deleted and added. */
 export interface FileChange {
-  /** As text: see `toPathText`. */
+  /** The path as text: see `toPathText`. */
   readonly path: string;
   readonly status: 'added' | 'modified' | 'deleted';
-  /** Lines; null for a binary file, and for a file whose lines cost too much to count. */
+  /** Added lines; null for a binary file, and for a file whose lines would cost too much to count. */
   readonly added: number | null;
   readonly removed: number | null;
   readonly before: TreeItem | null;
   readonly after: TreeItem | null;
 }
 
-/** Which differences to find. */
+/** The differences to find. */
 export interface DiffOptions {
   /** Only these files, and the files of these directories. */
   readonly paths?: readonly string[] | undefined;
@@ -32,11 +32,11 @@ export async function diffTrees(
 ): Promise<FileChange[]> {
   if (from === to) return [];
   const stdout = await printChanges(repository, [from, to]);
-  // An agent may have changed hundreds of thousands of files.
+  // Parsed in slices, because an agent may have changed hundreds of thousands of files.
   return await inSlices(parse(stdout, paths?.map(toBytePath)));
 }
 
-/** With the number of changed lines, as far as that costs no more than the limits: agents choose the texts that are compared. */
+/** Lists the changes, with the counts of changed lines if they can be computed within the limits: agents choose the compared texts. */
 async function printChanges(repository: SnapshotRepository, trees: readonly [string, string]): Promise<Buffer> {
   const args = [...DIFF, '-z', '--raw'];
   for (const cost of COUNT_COSTS) {
@@ -49,15 +49,15 @@ async function printChanges(repository: SnapshotRepository, trees: readonly [str
   return (await repository.run([...args, ...trees])).stdout;
 }
 
-/** How a diff is shown. */
+/** The format of a diff. */
 export interface UnifiedDiffOptions {
   /** Unchanged lines around each change. */
   readonly contextLines?: number | undefined;
 }
 
 /**
- * The unified diff of one file, as `git diff` prints it. Empty if the file does not differ. Undefined: it has more bytes than
- * the limit, or costs more to make.
+ * The unified diff of one file, as `git diff` prints it. Empty if the file does not differ. Undefined if it has more bytes than
+ * the limit, or costs more to compute.
  */
 export async function unifiedDiff(
   repository: SnapshotRepository,
@@ -73,28 +73,28 @@ export async function unifiedDiff(
 }
 
 /**
- * The unified diffs of changes between two trees, in their order, each as {@link unifiedDiff} has it. One process for all of
- * them. Undefined if all together have more bytes than the limit, or cost more to make.
+ * The unified diffs of changes between two trees, in order, each as in {@link unifiedDiff}. Uses one process for all of
+ * them. Undefined if all together have more bytes than the limit, or cost more to compute.
  */
 export async function unifiedDiffs(
   repository: SnapshotRepository,
   changes: readonly FileChange[],
   { contextLines = 3, bytesMax = snapshotLimits.diffBytesMax, trees }: UnifiedDiffsOptions = {},
 ): Promise<string[] | undefined> {
-  // Trees with these files alone: a path with any bytes cannot be an argument of a program.
+  // Builds trees with only these files, because paths with arbitrary bytes cannot be arguments of a program.
   const from = trees?.[0] ?? (await makeTree(repository, changes, 'before'));
   const to = trees?.[1] ?? (await makeTree(repository, changes, 'after'));
   const text = await printDiff(repository, [from, to], contextLines, bytesMax);
-  // A line of content begins with a blank, a plus, a minus or a backslash.
+  // Lines of content cannot match: they begin with a blank, a plus, a minus or a backslash.
   const sections = text?.split(/^(?=diff --git )/m).filter((section) => section !== '') ?? [];
   const diffs = changes.map((change) => sections.splice(0, isTypeChange(change) ? 2 : 1).join(''));
   return text === undefined ? undefined : diffs;
 }
 
-/** How diffs are shown, and what is known of their trees. */
+/** The format and the limit of diffs, and the trees to compare. */
 export interface UnifiedDiffsOptions extends UnifiedDiffOptions {
   readonly bytesMax?: number | undefined;
-  /** Trees that differ in these changes and in nothing else; without, some are made. */
+  /** Trees that differ exactly in these changes. By default such trees are created. */
   readonly trees?: readonly [string, string] | undefined;
 }
 
@@ -107,7 +107,7 @@ async function makeTree(
   return await repository.change(repository.emptyTree, new Map(items.filter(([, item]) => item !== null)));
 }
 
-/** A file that has become a link, or the reverse, is printed as removed and added. */
+/** Whether a file has become a link, or the reverse: git prints that as a removal and an addition. */
 function isTypeChange({ before, after }: FileChange): boolean {
   return before !== null && after !== null && before.mode.slice(0, 3) !== after.mode.slice(0, 3);
 }
@@ -127,7 +127,7 @@ async function printDiff(
   }
 }
 
-/** A signal ended it: the limit of its output, its time or its processor time. Or git reports that it has no memory left. */
+/** Whether git was killed at a limit of output, time or processor time, or reports that it is out of memory. */
 function isTooCostly({ code, stderr, cause }: GitFailure): boolean {
   return (code === null && cause === undefined) || /out of memory|mmap failed/i.test(stderr);
 }
@@ -141,7 +141,7 @@ const DIFF_COST = {
   },
 };
 
-/** All files, then without large ones, which git treats as binary with this setting and does not read. */
+/** The attempts to count lines: for all files, then without large files, which git treats as binary with this setting. */
 const COUNT_COSTS = [
   { ...DIFF_COST, limits: { ...DIFF_COST.limits, cpuSeconds: snapshotLimits.countCpuSeconds } },
   { ...DIFF_COST, settings: [`core.bigFileThreshold=${snapshotLimits.countedFileBytesMax}`] },
@@ -157,7 +157,7 @@ function* parse(stdout: Buffer, wanted: readonly BytePath[] | undefined): Genera
   const stride = new Stride();
   const parts = new Parts(stdout);
   let part = parts.next();
-  // `:100644 100644 <before> <after> M\0path\0`, then `3\t1\tpath\0`.
+  // The format is `:100644 100644 <before> <after> M\0path\0` for all files, then `3\t1\tpath\0` for all files.
   for (; part?.startsWith(':'); part = parts.next()) {
     const [beforeMode, afterMode, beforeId, afterId] = part.slice(1).split(' ') as [string, string, string, string];
     const path = parts.next() ?? '';
@@ -176,7 +176,7 @@ function* parse(stdout: Buffer, wanted: readonly BytePath[] | undefined): Genera
   return [...changes.values()];
 }
 
-/** Output of git that is separated by zeros, part by part. */
+/** Reads the NUL-terminated parts of git's output. */
 class Parts {
   readonly #bytes: Buffer;
   #at = 0;
@@ -195,6 +195,6 @@ class Parts {
 }
 
 function toItem(mode: string, object: string): TreeItem | null {
-  // Git names only modes that a tree can have.
+  // The cast is safe because git prints only modes that a tree can have.
   return mode === '000000' ? null : { mode: mode as TreeItem['mode'], object };
 }

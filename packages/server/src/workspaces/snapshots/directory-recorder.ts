@@ -17,21 +17,21 @@ export interface Recorded {
 }
 
 /**
- * Records the files of a directory as trees. An index of git remembers the state in which each recorded file was seen, so
- * that only changed files are read again. The index never decides what is recorded: trees are made from the previous tree and
- * the changed files, and the index is brought up to date afterwards, when no caller waits.
+ * Records the files of a directory as trees. A git index stores the file system state of each recorded file, so
+ * that only changed files are read again. The content of the index is never recorded: trees are built from the previous tree and
+ * the changed files, and the index is updated afterwards, when no caller waits.
  */
 export class DirectoryRecorder {
   readonly #place: ScanPlace;
   readonly #limits: RecordLimits | undefined;
-  /** Changes that the index does not have yet. These files are read by each record. */
+  /** Changes that are not in the index yet. Each record reads these files. */
   readonly #pending = new Map<BytePath, TreeItem | null>();
-  /** Files whose state the index does not have yet: they are read again by the next record. */
+  /** Files whose state is not in the index yet: the next record reads them again. */
   readonly #unsettled = new Set<BytePath>();
-  /** Files that have to be read again, because the index may not see another change of them. */
+  /** Files that have to be read again, because the index may not detect another change of them. */
   readonly #recent = new Map<BytePath, TreeItem>();
   #submodules: readonly BytePath[] = [];
-  /** When the index was made without knowing the files from before; undefined once it was compared again. */
+  /** When a new index was created without earlier file states; undefined once all files were compared again. */
   #madeAt: number | undefined;
   #settling: Promise<void> = Promise.resolve();
 
@@ -40,12 +40,12 @@ export class DirectoryRecorder {
     this.#limits = limits;
   }
 
-  /** Makes the index that of a tree. Files whose state is known from before are not read again. */
+  /** Sets the index to a tree. Files whose state is in the index already are not read again. */
   async begin(tree: string, { isNew }: { readonly isNew: boolean }): Promise<void> {
     const { repository } = this.#place;
     const args = tree === emptyTree(repository.format) ? ['read-tree', '--empty'] : ['read-tree', '--reset', tree];
     await this.#git(args);
-    // Reads every file once and compares it. With these attributes the content of a file is what git would record.
+    // Reads and compares every file once. The attributes disable conversions, so git compares exact contents.
     if (isNew) {
       this.#madeAt = Date.now();
       await this.#git(['update-index', '-q', '--refresh'], undefined, SOME_DIFFER);
@@ -53,7 +53,7 @@ export class DirectoryRecorder {
     this.#submodules = await findSubmodules(this.#place);
   }
 
-  /** The tree of the whole directory. */
+  /** Records the whole directory. */
   async recordAll(parent: string): Promise<Recorded> {
     await this.#settling;
     await this.#flush();
@@ -65,20 +65,20 @@ export class DirectoryRecorder {
     return { tree, notRecorded: [...candidates.notRecorded, ...files.notRecorded, ...submodules] };
   }
 
-  /** The tree with these files as they are now, and everything else as it was recorded last. */
+  /** Records only these files. All other files stay as recorded last. */
   async recordPaths(parent: string, paths: readonly BytePath[]): Promise<Recorded> {
     await this.#settling;
     const isInSubmodule = (path: BytePath) => this.#submodules.some((submodule) => path.startsWith(`${submodule}/`));
     const inside = paths.filter(isInSubmodule).map((path): NotRecorded => ({ path, reason: 'submodule' }));
     const others = paths.filter((path) => !isInSubmodule(path));
-    // Nothing is known, so that a missing file is removed from the tree.
+    // Passed as changed files, so that missing ones are removed from the tree.
     const files = await this.#record(new Map(others.map((path) => [path, NOTHING])));
     const tree = await this.#apply(parent, files);
     return { tree, notRecorded: [...inside, ...files.notRecorded] };
   }
 
   /**
-   * Ignored files, each with a stamp that changes with the file; of an ignored directory only its own name. Directories, and
+   * Ignored files, each with a stamp that changes with the file. Of an ignored directory only its name is returned. Directories, and
    * files beyond the limit, have an empty stamp.
    */
   async findIgnored(): Promise<Map<BytePath, string>> {
@@ -111,7 +111,7 @@ export class DirectoryRecorder {
   async #apply(parent: string, { changes, unchanged, recent }: RecordedFiles): Promise<string> {
     const tree = await this.#place.repository.change(parent, changes);
     for (const [path, item] of changes) {
-      // Set again, so that it comes last.
+      // Inserted again, so that the map is ordered by the last change.
       this.#pending.delete(path);
       this.#pending.set(path, item);
     }
@@ -126,19 +126,19 @@ export class DirectoryRecorder {
     const settling = this.#flush()
       .then(() => this.#refresh())
       .then(() => this.#compareAgain());
-    // What could not be written stays pending. The next record tries again and fails with it.
+    // Changes that could not be written stay pending; the next record tries again and reports the failure.
     this.#settling = settling.catch(() => {});
   }
 
   /**
-   * Writes changes to the index, once there are some of them: the whole index is written then, and a few files are read again
-   * faster. A removed file is written at once, because what is in its place may be listed by the index only.
+   * Writes changes to the index once there are enough of them: git writes the whole index, and reading a few files again is
+   * faster. Removals are written at once, because files at a removed path may be found only with an updated index.
    */
   async #flush(): Promise<void> {
     const changes = [...this.#pending];
     if (changes.length < FLUSHED_FROM && changes.every(([, item]) => item !== null)) return;
     const zero = '0'.repeat(emptyTree(this.#place.repository.format).length);
-    // Removals first: a directory may have become a file, or a file a directory.
+    // Removals come first, because a directory may have become a file, or a file a directory.
     const removed = changes.flatMap(([path, item]) => (item === null ? [`0 ${zero}\t${path}\0`] : []));
     const added = changes.flatMap(([path, item]) => (item === null ? [] : [`${item.mode} ${item.object}\t${path}\0`]));
     const input = Buffer.from([...removed, ...added].join(''), 'latin1');
@@ -149,10 +149,10 @@ export class DirectoryRecorder {
     }
   }
 
-  /** Compares files that were just recorded with the index, which then remembers their state. */
+  /** Stores the state of files that were just recorded in the index. */
   async #refresh(): Promise<void> {
     const paths = [...this.#unsettled];
-    // A few files are read again faster than a process is started.
+    // Reading a few files again is faster than starting a process.
     if (paths.length < REFRESHED_FROM) return;
     this.#unsettled.clear();
     if (paths.length > REFRESHED_ONE_BY_ONE) {
@@ -173,7 +173,7 @@ export class DirectoryRecorder {
     const { indexFile } = this.#place;
     const { stdout } = await this.#run(['ls-files', '-s', '-z']);
     await rm(indexFile, { force: true });
-    // Entries without states, so that each file is read.
+    // Adds entries without file states, so that each file is read.
     await this.#git(['update-index', '-z', '--index-info'], stdout);
     await this.#git(['update-index', '-q', '--refresh'], undefined, SOME_DIFFER);
   }
@@ -205,10 +205,10 @@ const REFRESHED_FROM = 20;
 const REFRESHED_ONE_BY_ONE = 100;
 const COMPARE_AFTER_MS = 5_000;
 
-/** No file has this object, so what is found differs from it. */
+/** An item that differs from every file. */
 const NOTHING = { mode: '', object: '' };
 
-/** The paths to read, with what was recorded last. The index does not have the changes that are pending. */
+/** The paths to read, with their last recorded items. Pending changes override the index, which does not have them. */
 function toKnown(
   { tracked, untracked }: Candidates,
   [recent, pending]: readonly [ReadonlyMap<BytePath, TreeItem>, ReadonlyMap<BytePath, TreeItem | null>],
@@ -225,7 +225,7 @@ async function hasEntries(path: string): Promise<boolean> {
   try {
     for await (const _entry of await opendir(path)) return true;
   } catch {
-    // Not a directory, or not readable: there are no files to be recorded.
+    // The path is not a directory or not readable, so it has no files to record.
   }
   return false;
 }

@@ -7,7 +7,7 @@ export interface IgnoreFile {
 }
 
 /**
- * One exclude file with the rules of many ignore files. Rules that come later win, so the user's own come first and the rules
+ * One exclude file with the rules of many ignore files. Later rules win, so the user's own rules come first and the rules
  * of deeper directories last, as in git. The working tree's own `.gitignore` files are never read: an agent could hide its
  * changes with them.
  */
@@ -18,20 +18,20 @@ export function toExcludeFile(user: readonly string[], files: readonly IgnoreFil
   return `${lines.join('\n')}\n`;
 }
 
-/** The exclude file of a snapshot repository, from its directory on. It is written once, when the workspace is opened. */
+/** The path of the exclude file in a snapshot repository. The file is written once, when the workspace is opened. */
 export const EXCLUDE_FILE = 'info/exclude-rules';
 
-/** Files of ours, not of the agents. */
+/** Files of the server, which are always ignored. */
 const ALWAYS = ['/.fleetloom/'];
 
 function toLines(content: string): string[] {
   return content.replace(/^\u00ef\u00bb\u00bf/, '').split('\n');
 }
 
-/** The rules as if they stood in the root directory. */
+/** The rules of an ignore file, rewritten for the root directory. */
 function toRules({ directory, content }: IgnoreFile): string[] {
   if (directory === '') return toLines(content);
-  // A rule cannot name a directory with a line feed. What is in there is recorded instead.
+  // A rule cannot name a directory with a line feed, so its ignore file has no effect.
   if (directory.includes('\n')) return [];
   const prefix = `/${directory.replaceAll(/[\\*?[\]]/g, String.raw`\$&`)}`;
   return toLines(content).flatMap((line) => {
@@ -39,7 +39,7 @@ function toRules({ directory, content }: IgnoreFile): string[] {
     if (rule.trim() === '' || rule.startsWith('#')) return [];
     const sign = rule.startsWith('!') ? '!' : '';
     const pattern = rule.slice(sign.length).replace(/^\\(?=[#!])/, '');
-    // A pattern with a slash before its end belongs to this directory; one without matches at every depth.
+    // A pattern with a slash before its end is anchored to this directory; any other pattern matches at every depth.
     const isAnchored = pattern.replace(/\/\s*$/, '').includes('/');
     return [`${sign}${prefix}${isAnchored ? `/${pattern.replace(/^\//, '')}` : `/**/${pattern}`}`];
   });

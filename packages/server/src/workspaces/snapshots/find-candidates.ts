@@ -7,7 +7,7 @@ import type { NotRecorded } from './not-recorded.ts';
 import type { SnapshotRepository } from './objects/snapshot-repository.ts';
 import { SUBMODULE_MODE } from './objects/tree-objects.ts';
 
-/** Where to look for changes. */
+/** The directory to scan for changes, and its index. */
 export interface ScanPlace {
   readonly repository: SnapshotRepository;
   /** The directory whose files are recorded. */
@@ -16,7 +16,7 @@ export interface ScanPlace {
   readonly excludeFile: string;
 }
 
-/** Limits that tests lower. */
+/** The limits of a scan, which tests lower. */
 export interface ScanLimits {
   readonly recordPathsMax: number;
   readonly nestedRepositoriesMax: number;
@@ -31,7 +31,7 @@ export interface Candidates {
 }
 
 /**
- * Finds the paths that may have changed, by names and file states alone: git reads no content for a snapshot, so a path that
+ * Finds the paths that may have changed, by names and file states only: git reads no content for a snapshot, so a path that
  * leads out of the workspace for a moment can at most be listed, and reading it fails afterwards. Submodules are ignored,
  * because git would start itself in their directories, with their configuration.
  */
@@ -51,11 +51,11 @@ export async function findCandidates(place: ScanPlace, limits: ScanLimits = snap
   return { tracked: parseRaw(changed.stdout), untracked, notRecorded };
 }
 
-/** Ignored files and directories; of an ignored directory only its own name. */
+/** Ignored files and directories. Of an ignored directory only its name is returned. */
 export async function findIgnored({ repository, directory, indexFile, excludeFile }: ScanPlace): Promise<BytePath[]> {
   const args = ['ls-files', '-o', '-i', '-z', '--directory', `--exclude-from=${excludeFile}`];
   const found = splitNames((await repository.run(args, { ...at(directory), indexFile })).stdout).sort();
-  // Git also lists the directories that have nothing but ignored files.
+  // Drops directories that are not ignored themselves, but contain only ignored files, which git lists as well.
   return found.filter((path, index) => !(isDirectory(path) && found[index + 1]?.startsWith(path)));
 }
 
@@ -78,8 +78,8 @@ async function listOthers({ repository, excludeFile }: ScanPlace, directory: str
 }
 
 /**
- * Directories that git could not open: their paths are too long, or their permissions do not allow it. Git only warns about
- * them. It cuts a warning after 4 kB; then the directory above is named.
+ * Directories that git could not open, because of a too long path or of their permissions. Git only warns about
+ * them. It truncates a warning after 4 kB; then the parent directory is returned.
  */
 function findNotListed(stderr: string): BytePath[] {
   return stderr.split('\n').flatMap((line) => {
@@ -95,8 +95,8 @@ function toUnreadable(path: BytePath): NotRecorded {
 }
 
 /**
- * Git lists a repository inside of the workspace by its directory alone. Its files are listed from there, except its `.git`,
- * which cannot be in a tree. Once they are recorded, git looks into the directory on its own.
+ * Lists the files of repositories inside of the workspace, of which git itself lists only the directory. Skips `.git`,
+ * which cannot be in a tree. Once such files are recorded, git lists the directory on its own.
  */
 async function listNested(
   place: ScanPlace,
@@ -114,7 +114,7 @@ async function listNested(
     const directory = join(place.directory, toPathBytes(nested).toString());
     const listed = await listOthers(place, directory, place.repository.file('no-index')).catch(() => undefined);
     if (listed === undefined) {
-      // The next record lists it again, unless it is gone.
+      // Reported as unreadable, and listed again by the next record, unless it was removed.
       const isThere = await lstat(directory).catch(() => undefined);
       if (isThere !== undefined) found.notRecorded.push(toUnreadable(nested));
       continue;
@@ -141,7 +141,7 @@ function splitNames(stdout: Buffer): BytePath[] {
   return text === '' ? [] : text.slice(0, -1).split('\0');
 }
 
-/** `:100644 100644 <old> <new> M\0path\0`. */
+/** Parses lines of the form `:100644 100644 <old> <new> M\0path\0`. */
 function parseRaw(stdout: Buffer): Map<BytePath, { mode: string; object: string }> {
   const parts = splitNames(stdout);
   const found = new Map<BytePath, { mode: string; object: string }>();

@@ -3,8 +3,8 @@ import { withResolvedPath } from '../../tools/workspace/resolve-path.ts';
 import type { BytePath } from './objects/path-text.ts';
 
 /**
- * The files that a call of `write` or `edit` wrote, from the workspace on and without links in their paths. Undefined if that
- * cannot be said any more: then the whole workspace has to be recorded.
+ * The files that a call of `write` or `edit` wrote, as paths in the workspace without links. Undefined if that
+ * cannot be determined any more: then the whole workspace has to be recorded.
  */
 export async function findFiles(workspace: string, paths: readonly string[]): Promise<BytePath[] | undefined> {
   const files: BytePath[] = [];

@@ -3,7 +3,7 @@ import { type FileHandle, lstat, mkdir, open, readlink, realpath } from 'node:fs
 import { isCode } from '../../tools/workspace/directory.ts';
 import { type BytePath, toPathBytes } from './objects/path-text.ts';
 
-/** What is at a path of the workspace. */
+/** The file, link or other entry at a path of the workspace. */
 export type Found =
   | { readonly type: 'missing' }
   | { readonly type: 'directory' }
@@ -14,14 +14,14 @@ export type Found =
       readonly type: 'file';
       readonly isExecutable: boolean;
       readonly content: Buffer;
-      /** When its content or its attributes were changed last. */
+      /** The time of the last change of its content or attributes. */
       readonly changedAt: number;
     }
   | { readonly type: 'link'; readonly content: Buffer; readonly changedAt: number };
 
 /**
  * Reads files below a directory without ever leaving it. Each directory on the way is opened from its parent and held, and a
- * symbolic link is never followed, so an agent that swaps a directory for a link while it is read gains nothing: the file is
+ * symbolic link is never followed, so an agent that replaces a directory by a link during a read gains nothing: the file is
  * `missing`. Files are read in the order of their paths, so that a directory is opened once.
  */
 export class HeldPaths {
@@ -45,8 +45,8 @@ export class HeldPaths {
   }
 
   /**
-   * A path to the directory with these names, which is open. Undefined if it does not exist, or a part of it is not a
-   * directory; directories that are missing can be made.
+   * Opens the directory with these names and returns a path to it. Undefined if it does not exist, or a part of it is not a
+   * directory. With `makes`, missing directories are created.
    */
   async hold(names: readonly BytePath[], { makes = false } = {}): Promise<Buffer | undefined> {
     const wanted = ['', ...names];
@@ -62,7 +62,7 @@ export class HeldPaths {
     return this.#base(wanted.length);
   }
 
-  /** The path of the directory at a depth: through its descriptor where the system has a path for that. */
+  /** The path of the directory at a depth: through its descriptor if the system has such paths. */
   #base(depth: number): Buffer {
     const { handle } = this.#held[depth - 1]!;
     if (CAN_HOLD) return Buffer.from(`/proc/self/fd/${handle.fd}`);
@@ -99,7 +99,7 @@ async function openDirectory(path: Buffer): Promise<FileHandle | undefined> {
 
 async function readAt(path: Buffer, bytesMax: number): Promise<Found> {
   try {
-    // A pipe without a writer must not be waited for.
+    // Non-blocking, because opening a pipe would wait for a writer.
     const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
       return await readHandle(handle, bytesMax);
@@ -122,13 +122,13 @@ async function readHandle(handle: FileHandle, bytesMax: number): Promise<Found> 
   if (!stats.isFile()) return { type: 'special' };
   if (stats.size > bytesMax) return { type: 'too_large', stats };
   const content = await readUpTo(handle, Number(stats.size), bytesMax);
-  // It may have grown in the meantime.
+  // The file has grown in the meantime.
   if (content === undefined) return { type: 'too_large', stats };
   const isExecutable = (stats.mode & 0o100n) !== 0n;
   return { type: 'file', isExecutable, content, changedAt: Number(stats.ctimeMs) };
 }
 
-/** The whole content, although the file may grow or shrink while it is read. Undefined if it is too large. */
+/** Reads the whole content, even if the file grows or shrinks in the meantime. Undefined if the file is too large. */
 async function readUpTo(handle: FileHandle, expected: number, bytesMax: number): Promise<Buffer | undefined> {
   let buffer = Buffer.allocUnsafe(expected + 1);
   let length = 0;
@@ -143,11 +143,11 @@ async function readUpTo(handle: FileHandle, expected: number, bytesMax: number):
 
 async function readLinkAt(path: Buffer): Promise<Found> {
   try {
-    // Before it is read: a later change is younger.
+    // Read before the content, so that a later change has a later time.
     const { ctimeMs: changedAt } = await lstat(path);
     return { type: 'link', content: await readlink(path, 'buffer'), changedAt };
   } catch (error) {
-    // It is not a link any more: the next record finds what it is.
+    // The path is not a link any more; the next record finds its new type.
     if (isCode(error, ...NOT_THERE, 'EINVAL')) return { type: 'missing' };
     throw error;
   }

@@ -1,7 +1,7 @@
-/** How the lines of a file end. Undefined: it has no lines, or ends them in both ways. */
+/** How the lines of a file end. */
 export type LineEnding = 'lf' | 'crlf';
 
-/** The one way in which all lines of a text end. */
+/** The ending of all lines of a text; undefined if it has no lines or uses both endings. */
 export function findLineEnding(content: Buffer): LineEnding | undefined {
   let found: LineEnding | undefined;
   for (let at = content.indexOf(LF); at !== -1; at = content.indexOf(LF, at + 1)) {
@@ -12,9 +12,9 @@ export function findLineEnding(content: Buffer): LineEnding | undefined {
   return found;
 }
 
-/** The same lines with other ends. A line that ends in that way already stays as it is. */
+/** The text with another line ending. Lines that have this ending already stay unchanged. */
 export function withLineEnding(content: Buffer, ending: LineEnding): Buffer {
-  // Each byte as one character, so that no byte changes.
+  // Decoded as one character for each byte, so that other bytes stay unchanged.
   const text = content.toString('latin1').replaceAll('\r\n', '\n');
   return Buffer.from(ending === 'lf' ? text : text.replaceAll('\n', '\r\n'), 'latin1');
 }

@@ -5,9 +5,9 @@ import type { TreeItem } from './objects/tree-objects.ts';
 
 /** A file of a tree. */
 export interface TreeEntry extends TreeItem {
-  /** As text: see `toPathText`. */
+  /** The path as text: see `toPathText`. */
   readonly path: string;
-  /** Null for a submodule. */
+  /** The size; null for a submodule. */
   readonly bytes: number | null;
 }
 
@@ -16,7 +16,7 @@ export async function* listTree(repository: SnapshotRepository, tree: string): A
   const { stdout } = await repository.run(['ls-tree', '-r', '-l', '-z', '--full-tree', tree]);
   for (let at = 0; at < stdout.length; ) {
     const end = stdout.indexOf(0, at);
-    // `100644 blob <id>    123\tpath`.
+    // The format is `100644 blob <id>    123\tpath`.
     const entry = stdout.toString('latin1', at, end);
     const tab = entry.indexOf('\t');
     const [mode, , object, bytes] = entry.slice(0, tab).split(/ +/) as [TreeItem['mode'], string, string, string];

@@ -10,15 +10,15 @@ export interface ContentMerge {
   readonly theirs: Buffer;
 }
 
-/** Merged lines, and in how many places they conflict. */
+/** The merged content, and the number of conflicts in it. */
 export interface MergedContent {
   readonly content: Buffer;
   readonly places: number;
 }
 
 /**
- * Merges the lines of three contents. If one side has changed the ends of all lines, as a checkout with CRLF does, the lines are
- * compared without them, and the result has the ends of that side. Undefined for files that are not text.
+ * Merges three contents by lines. If one side has changed all line endings, as a checkout with CRLF does, the lines are
+ * compared without endings, and the result has the line ending of that side. Undefined for files that are not text.
  */
 export async function mergeContent(
   repository: SnapshotRepository,
@@ -35,7 +35,7 @@ export async function mergeContent(
   return merged && { ...merged, content: withLineEnding(merged.content, ending) };
 }
 
-/** Whether two contents have the same lines, whichever way each ends them. */
+/** Whether two contents have the same lines, apart from the line ending. */
 export function hasSameLines(one: Buffer, other: Buffer): boolean {
   const endings = [findLineEnding(one), findLineEnding(other)];
   return (
@@ -46,7 +46,7 @@ export function hasSameLines(one: Buffer, other: Buffer): boolean {
   );
 }
 
-/** The ends of the lines of the result. Undefined: they are lines like others, because neither side has changed all of them. */
+/** The line ending of the result if one side has changed all line endings. Undefined if line endings are to be merged like other content. */
 function findMergedEnding({ before, ours, theirs }: ContentMerge): LineEnding | undefined {
   if ([before, ours, theirs].some(isBinary)) return undefined;
   const base = findLineEnding(before);
@@ -56,7 +56,7 @@ function findMergedEnding({ before, ours, theirs }: ContentMerge): LineEnding | 
   return our === base ? their : our;
 }
 
-/** As git decides it: by a zero byte near the beginning. */
+/** Whether a content is binary by git's rule: it has a zero byte near the beginning. */
 function isBinary(content: Buffer): boolean {
   return content.subarray(0, BINARY_LOOK_BYTES).includes(0);
 }

@@ -4,27 +4,27 @@ import { toBytePath } from './objects/path-text.ts';
 import type { SnapshotRepository } from './objects/snapshot-repository.ts';
 import type { TreeItem } from './objects/tree-objects.ts';
 
-/** Trees to merge: what both sides began with, and what each has made of it. */
+/** The trees to merge: the common base, and the tree of each side. */
 export interface MergeRequest {
   readonly base: string;
   readonly ours: string;
   readonly theirs: string;
 }
 
-/** A file that both sides changed in ways that exclude each other. */
+/** A file with changes of both sides that exclude each other. */
 export interface MergeConflict {
   readonly path: string;
-  /** `content`: the same lines. `kind`: deleted on one side, or both are not text files. `directory`: a file and a directory. */
+  /** `content`: both changed the same lines. `kind`: deleted on one side, or not text files. `directory`: a file and a directory. */
   readonly reason: 'content' | 'kind' | 'directory';
-  /** With `kind`: what each side made of the file. Not set if ours cannot be read. */
+  /** With `kind`: the change of each side. Absent if our file cannot be read. */
   readonly sides?: { readonly ours: FileChange['status']; readonly theirs: FileChange['status'] };
-  /** With `content`: how many places conflict. */
+  /** With `content`: the number of conflicts. */
   readonly places?: number;
   /** With `content`: the file with conflict markers. */
   readonly marked?: string;
 }
 
-/** A merged tree, or why there is none. */
+/** The merged tree, or the conflicts that prevent it. */
 export type MergeOutcome =
   | { readonly type: 'merged'; readonly tree: string }
   | { readonly type: 'conflicts'; readonly files: readonly MergeConflict[] };
@@ -52,14 +52,14 @@ export async function mergeTrees(repository: SnapshotRepository, request: MergeR
   return { type: 'merged', tree: await repository.change(ours, changes) };
 }
 
-/** One side has a file where the other has a directory. */
+/** Finds paths at which one side has a file and the other a directory. */
 function findDirectoryConflicts(ours: readonly FileChange[], theirs: readonly FileChange[]): MergeConflict[] {
   return [findBelow(ours, theirs), findBelow(theirs, ours)]
     .flat()
     .map((path) => ({ path, reason: 'directory' as const }));
 }
 
-/** Files of the first that are a directory for the second. */
+/** Files of the first side that are directories on the second side. */
 function findBelow(some: readonly FileChange[], others: readonly FileChange[]): string[] {
   const directories = new Set(others.filter(({ after }) => after !== null).flatMap(({ path }) => toParents(path)));
   return some.filter(({ after, path }) => after !== null && directories.has(path)).map(({ path }) => path);
@@ -74,7 +74,7 @@ function isSame(one: TreeItem | null, other: TreeItem | null): boolean {
   return one?.object === other?.object && one?.mode === other?.mode;
 }
 
-/** The merged file. Null: it is deleted. */
+/** The merged file, or the conflict; null if the file is deleted. */
 async function mergeFile(
   repository: SnapshotRepository,
   { path, status: ours, before, after: our }: FileChange,
@@ -83,7 +83,7 @@ async function mergeFile(
   const kind = { path, reason: 'kind', sides: { ours, theirs } } as const;
   if (their === null && (await hasOtherEndings(repository, before, our))) return null;
   if (our === null || their === null || ![our, their].every(isFile)) return kind;
-  // A mode that one side changed is taken from that side.
+  // If one side has changed the mode, its mode is used.
   const mode = our.mode === before?.mode ? their.mode : our.mode;
   if (our.object === their.object) return { mode, object: our.object };
   if (before === null || !isFile(before)) return kind;
@@ -100,7 +100,7 @@ async function mergeFile(
   return { mode, object: object! };
 }
 
-/** Whether our side has the file as it was, but for the ends of its lines: a checkout may have changed them. */
+/** Whether our side has changed only the line ending of a file, as a checkout may do. */
 async function hasOtherEndings(
   repository: SnapshotRepository,
   before: TreeItem | null,

@@ -20,9 +20,9 @@ export interface OpenedWorkspace {
   readonly recorder: DirectoryRecorder;
   readonly directory: string;
   readonly isWritable: boolean;
-  /** The user may change its files at any time. */
+  /** Whether the session works in the user's own directory, whose files the user may change at any time. */
   readonly isInPlace: boolean;
-  /** Its files were cloned, and can be made again on another node. */
+  /** Whether the files were cloned, so that they can be cloned again on another node. */
   readonly isCloned: boolean;
   /** The git directories of clones, which are not reported as not recorded: each clone has one. */
   readonly clonedGit: ReadonlySet<BytePath>;
@@ -68,7 +68,7 @@ function toGitDirectory({ mountPath }: { readonly mountPath: string }): BytePath
   return toBytePath(`${toInside(mountPath) ?? ''}/.git`);
 }
 
-/** A fork begins with the files of its origin, which are written when its workspace is used first. */
+/** Writes the files of the origin of a fork when the workspace of the fork is first used. */
 async function restoreFork(
   repository: SnapshotRepository,
   recorder: DirectoryRecorder,
@@ -78,7 +78,7 @@ async function restoreFork(
   if (wanted === undefined) return;
   const { tree: found } = await recorder.recordAll(first);
   await writeTree(repository, wanted.trim(), directory, { from: found });
-  // Last: after a crash it is done again.
+  // Removed last, so that the writing is repeated after a crash.
   await rm(repository.file(FORK_FILE));
 }
 
@@ -87,7 +87,7 @@ function toOpened(tree: string, source: WorkspaceSource, user: SourceRepository 
   return { tree, base, source: source.type === 'directory' ? 'directory' : 'repository' };
 }
 
-/** The committed files that the workspace began with. Null if there are none. */
+/** The tree of the commit that the workspace began with. Null if there is none. */
 async function findBaseTree(repository: SnapshotRepository, source: WorkspaceSource): Promise<string | null> {
   if (source.type !== 'directory' || source.repository?.base == null) return null;
   const { base, top } = source.repository;
@@ -98,7 +98,7 @@ async function findBaseTree(repository: SnapshotRepository, source: WorkspaceSou
 }
 
 /**
- * The index of the last owner under a name of our own: a git process that outlived its server may still write to the old one.
+ * Renames the index of the last owner: a git process that outlived its server may still write to the old name.
  * An index that such a process has locked is not used.
  */
 async function takeIndex(
@@ -106,7 +106,7 @@ async function takeIndex(
   indexName = 'index',
 ): Promise<{ indexFile: string; isNew: boolean }> {
   const prefix = `${indexName}-`;
-  // Files of merges and scratch files belong to no worktree: the session itself removes them.
+  // Merge and scratch files belong to no worktree, so the recorder of the session removes them.
   const isOwn = (name: string) => name.startsWith(prefix) || (indexName === 'index' && /^(scratch-|merge-)/.test(name));
   const names = (await readdir(repository.path)).filter(isOwn);
   const free = names.filter(

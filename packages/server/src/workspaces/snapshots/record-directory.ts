@@ -3,9 +3,9 @@ import { DirectoryRecorder } from './directory-recorder.ts';
 import { EXCLUDE_FILE } from './exclude-file.ts';
 import type { SnapshotRepository } from './objects/snapshot-repository.ts';
 
-/** How a directory is recorded. */
+/** Options of a record of a directory. */
 export interface RecordDirectoryOptions {
-  /** A tree that the directory resembles: files that are the same are not stored again. */
+  /** A tree that resembles the directory: files that are equal in it are not stored again. */
   readonly base?: string | undefined;
 }
 

@@ -7,21 +7,21 @@ import { isRecordable } from './objects/recordable-path.ts';
 import type { NewObject, ObjectRepository } from './objects/object-repository.ts';
 import type { FileMode, TreeItem } from './objects/tree-objects.ts';
 
-/** What is known about a path before it is read: what was recorded last, or undefined if nothing was. */
+/** The paths to read, each with its last recorded item; undefined if it was not recorded. */
 export type KnownItems = ReadonlyMap<BytePath, { readonly mode: string; readonly object: string } | undefined>;
 
-/** What became of the paths. */
+/** The result of reading the paths. */
 export interface RecordedFiles {
-  /** Only paths that differ from what was known. */
+  /** The paths that differ from their last recorded item; null if the file was removed. */
   readonly changes: ReadonlyMap<BytePath, TreeItem | null>;
-  /** Read, and the same as before. */
+  /** The paths whose files are unchanged. */
   readonly unchanged: readonly BytePath[];
-  /** Changed so shortly before they were read that a later change may leave the same state: they have to be read again. */
+  /** Files that were changed so shortly before they were read that another change may leave the same state. They have to be read again. */
   readonly recent: ReadonlyMap<BytePath, TreeItem>;
   readonly notRecorded: readonly NotRecorded[];
 }
 
-/** Limits that tests lower. */
+/** The limits of a record, which tests lower. */
 export interface RecordLimits {
   readonly fileBytesMax: number;
   readonly recordBytesMax: number;
@@ -42,7 +42,7 @@ export async function recordFiles(
   const held = new HeldPaths(directory);
   let bytes = 0;
   try {
-    // In this order each directory is opened once.
+    // Sorted, so that each directory is opened once.
     for (const path of [...known.keys()].sort()) {
       const before = known.get(path);
       const found = isRecordable(path)
@@ -65,7 +65,7 @@ export async function recordFiles(
         continue;
       }
       if (found.type !== 'missing' && found.type !== 'directory') notRecorded.push(toNotRecorded(path, found));
-      // A file that is there but cannot be recorded keeps its last recorded content, so that applying does not delete it.
+      // A file that exists but cannot be recorded keeps its last recorded content, so that applying does not delete it.
       if (before !== undefined && GONE.has(found.type)) changes.set(path, null);
     }
     await batch.flush();
@@ -76,8 +76,8 @@ export async function recordFiles(
 }
 
 /**
- * Git compares times in seconds. A file that is changed twice within one, to the same size and with its old modification time
- * set again, looks the same; clocks of file systems may lag a little.
+ * Git compares times in seconds. A file that is changed twice within a second, to the same size and with its old modification time
+ * restored, looks unchanged. The limit has a margin for file system clocks that lag.
  */
 const RECENT_MS = 2_500;
 
@@ -91,7 +91,7 @@ function toNotRecorded(path: BytePath, found: Found | { readonly type: 'unsuppor
   return { path, reason: 'unsupported' };
 }
 
-/** Objects on their way to the repository. */
+/** Collects objects and writes them to the repository in batches. */
 class Batch {
   readonly #repository: ObjectRepository;
   #objects: NewObject[] = [];

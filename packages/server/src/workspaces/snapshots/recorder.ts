@@ -20,38 +20,38 @@ export interface WorkspaceRecorder {
   /** Makes the workspace ready, and records it if it was not recorded before. May be called again, also after a failure. */
   prepare(): Promise<PreparedRecorder>;
   /**
-   * A tool call is about to begin. In a directory that agents share with the user: records what the user has changed since
-   * the last record, as far as the call may change the same files. Logged as `record` says, before the call begins.
+   * Called before a tool call begins. In a directory that agents share with the user, records the changes of the user since
+   * the last record, in files that the call may change. The change has to be logged as with `record`, before the call begins.
    */
   recordOutside(call: RecordedCall): Promise<WorkspaceChange | undefined>;
-  /** A tool call begins. Its interval ends with its `record`. */
+  /** Called when a tool call begins. Its interval ends with its `record`. */
   begin(call: RecordedCall): void;
   /**
-   * Records what changed. Undefined: nothing did, or another call that was recorded at the same time has the change. A
-   * change that this returns has to be logged before the next one is requested.
+   * Records changes. Undefined if there are none, or if another call that was recorded at the same time returns the change. A
+   * returned change has to be logged before the next record is requested.
    */
   record(cause: RecordCause): Promise<WorkspaceChange | undefined>;
   /** The files that differ between two trees. */
   diff(trees: WrittenTrees): Promise<readonly FileChange[]>;
   /** Merges trees of the session. Writes nothing to the workspace. */
   merge(request: MergeRequest): Promise<MergeOutcome>;
-  /** What is in the way of the files that differ between two trees: files that have changed, and files that are not recorded. */
+  /** Finds the obstacles to writing the files that differ between two trees: files that have changed, and files that are not recorded. */
   findObstacles(trees: WrittenTrees): Promise<readonly MergeConflict[]>;
   /**
-   * Writes the files that differ between two trees and have the content of `from` on disk. The paths of the others, which are
-   * left as they are, are returned. A record that follows finds the change.
+   * Writes the files that differ between two trees and have the content of `from` on disk. Returns the paths of the other files, which stay
+   * unchanged. The next record finds the change.
    */
   replace(trees: WrittenTrees): Promise<readonly string[]>;
   /**
    * Writes the files that differ between two trees. Rejects, before it writes any, if the last record has one of them with
-   * another content than `from`. A record that follows finds the change.
+   * another content than `from`. The next record finds the change.
    */
   write(trees: WrittenTrees): Promise<void>;
-  /** Resolves when nothing that it started is running any more. Nothing may be requested afterwards. */
+  /** Resolves when all background work has ended. The recorder must not be used afterwards. */
   close(): Promise<void>;
 }
 
-/** Two trees: the files as they are, and as they are to be. */
+/** Two trees: the present files, and the files to write. */
 export interface WrittenTrees {
   readonly from: string;
   readonly tree: string;
@@ -59,9 +59,9 @@ export interface WrittenTrees {
 
 /** A workspace that was prepared. */
 export interface PreparedRecorder {
-  /** Set if the log does not have it yet. */
+  /** The opened workspace, if it is not in the log yet. */
   readonly opened: WorkspaceOpened | null;
-  /** How the setup command ended, if the log does not have it yet and there is one. */
+  /** The result of the setup command, if there is one and it is not in the log yet. */
   readonly setup: SetupResult | null;
 }
 
@@ -76,20 +76,20 @@ interface Request {
   readonly reject: (error: unknown) => void;
 }
 
-/** One record runs at a time. Requests that arrive in the meantime are answered by one further record. */
+/** Runs one record at a time. Requests that arrive in the meantime share the next record. */
 class Recorder implements WorkspaceRecorder {
   readonly #options: RecorderOptions;
   readonly #calls = new CallIntervals();
   readonly #reported = new ReportedPaths();
   #tree: string | null;
-  /** The workspace as the agents found it first. */
+  /** The tree of the workspace when the agents began to work in it. */
   #opened: string | null;
   #opening: Promise<OpenedWorkspace | null> | undefined;
   #waiting: Request[] = [];
   #recording: Promise<void> | undefined;
   #packing: Promise<void> = Promise.resolve();
   #records = 0;
-  /** Files of a record that failed: an ignored one is not found by looking at the workspace. */
+  /** Named files of a record that failed. They are recorded again by name, because a scan does not find ignored files. */
   #missed: readonly BytePath[] = [];
 
   constructor(options: RecorderOptions) {
@@ -145,7 +145,7 @@ class Recorder implements WorkspaceRecorder {
   }
 
   async recordOutside({ paths }: RecordedCall): Promise<WorkspaceChange | undefined> {
-    // While another call runs, the change may be its own.
+    // While another call is running, a change may be made by that call.
     if (this.#calls.isOpen || (await this.#open())?.isInPlace !== true) return undefined;
     return await this.record({ type: 'outside', threadId: null, paths });
   }
@@ -157,7 +157,7 @@ class Recorder implements WorkspaceRecorder {
   async record(cause: RecordCause): Promise<WorkspaceChange | undefined> {
     if (cause.type === 'recovered' && cause.toolUseId !== null) this.#calls.end(cause.toolUseId);
     if (cause.type === 'tool') {
-      // A call that began before this process did.
+      // The call began before this process started.
       if (this.#calls.find(cause.toolUseId) === undefined) this.#calls.begin({ ...cause, paths: null });
       this.#calls.end(cause.toolUseId);
     }
@@ -201,7 +201,7 @@ class Recorder implements WorkspaceRecorder {
       this.#waiting = [];
       try {
         const change = await this.#recordOnce(requests.map(({ cause }) => cause));
-        // In this order: the first one logs the change before the others go on.
+        // Resolved in this order, so that the first caller logs the change before the others continue.
         for (const [at, { resolve }] of requests.entries()) resolve(at === 0 ? change : undefined);
       } catch (error) {
         for (const { reject } of requests) reject(error);
@@ -226,9 +226,9 @@ class Recorder implements WorkspaceRecorder {
       const all = paths === undefined ? await recorder.recordAll(some.tree) : undefined;
       const { tree } = all ?? some;
       const files = await diffTrees(repository, parent, tree);
-      // Before a frame names the tree.
+      // Must come before a frame names the tree.
       await repository.sync();
-      // Once in a turn: it looks at all directories again.
+      // Only once per turn, because it scans all directories again.
       if (isEnd) await this.#reported.addIgnored(recorder);
       return { tree, files, notRecorded: [...some.notRecorded, ...(all?.notRecorded ?? [])] };
     });
@@ -247,7 +247,7 @@ class Recorder implements WorkspaceRecorder {
     return toChange({ causes, parent, tree, files, notRecorded, calls, sinceOpened, isInPlace: opened.isInPlace });
   }
 
-  /** Undefined if it cannot be counted: the change is logged all the same. */
+  /** The counts of all changes since the workspace was opened. Undefined if they cannot be computed: the change is logged nevertheless. */
   async #countSinceOpened(
     repository: SnapshotRepository,
     parent: string,
@@ -255,12 +255,12 @@ class Recorder implements WorkspaceRecorder {
   ): Promise<FileCounts | undefined> {
     const opened = this.#opened;
     if (opened === null) return undefined;
-    // The first change is the whole difference.
+    // The first change is the whole difference, so its files need not be compared again.
     if (opened === parent) return toCounts(files);
     return await diffTrees(repository, opened, tree).then(toCounts, () => undefined);
   }
 
-  /** The files that the calls wrote. Undefined: one of the causes may have changed any file. */
+  /** The files that the calls wrote. Undefined if one of the causes may have changed any file. */
   async #findWritten(causes: readonly RecordCause[], directory: string): Promise<BytePath[] | undefined> {
     const written = await Promise.all(
       causes.map(async (cause) => {
@@ -286,7 +286,7 @@ class Recorder implements WorkspaceRecorder {
     return files ?? [];
   }
 
-  /** Once in a while, and not while a caller waits. */
+  /** Packs objects in the background, once every `RECORDS_BETWEEN_PACKS` records. */
   #pack(repository: SnapshotRepository): void {
     if (++this.#records % RECORDS_BETWEEN_PACKS === 0) this.#packing = packObjects(repository).catch(() => {});
   }
@@ -298,7 +298,7 @@ interface Outcome extends Recorded {
   readonly files: readonly FileChange[];
 }
 
-/** A record that fails must not fail the tool call, and must not go unseen: it is logged, and the next record repeats it. */
+/** Runs a record. A failure must neither fail the tool call nor be hidden: it is logged, and the next record repeats the work. */
 async function attempt(
   parent: string,
   record: () => Promise<Outcome>,

@@ -8,7 +8,7 @@ export class ReportedPaths {
   #ignored: ReadonlyMap<BytePath, string> | undefined;
   #newIgnored: readonly NotRecorded[] = [];
 
-  /** Finds ignored paths that are new or have changed since the last time. Those of the first time are not reported. */
+  /** Finds ignored paths that are new or have changed since the last call. The paths of the first call are not reported. */
   async addIgnored(recorder: Pick<DirectoryRecorder, 'findIgnored'>): Promise<void> {
     const found = await recorder.findIgnored();
     found.delete('.fleetloom/');
@@ -20,7 +20,7 @@ export class ReportedPaths {
 
   /**
    * All paths that are not recorded, if one of them is new or has changed since it was reported; otherwise undefined.
-   * `isWhole`: the record looked at all paths, so that the others are recorded or gone.
+   * `isWhole`: the record examined all paths, so all other paths are recorded or gone.
    */
   take(paths: readonly NotRecorded[], { isWhole }: { readonly isWhole: boolean }): readonly NotRecorded[] | undefined {
     const found = [...paths, ...this.#newIgnored];

@@ -8,18 +8,18 @@ import { snapshotLimits } from './objects/limits.ts';
 import { SnapshotRepository } from './objects/snapshot-repository.ts';
 
 /**
- * The last recorded files of sessions with clones, in the store that all nodes share: when the node of a session is lost, its
- * clones are made again on another node, and get these files.
+ * The last recorded files of sessions with clones, in the store that all nodes share. If the node of a session is lost, its
+ * repositories are cloned again on another node, and these files are written to them.
  */
 export interface SnapshotBackups {
-  /** Stores what the last backup does not have. A failure is reported, and the next one stores it too. */
+  /** Stores the objects that the last backup does not have. A failure is reported, and the next backup stores them too. */
   save(repository: SnapshotRepository, sessionId: string, tree: string): Promise<void>;
-  /** Creates the snapshot repository of a session from its backup, at a path that has none. Does nothing without one. */
+  /** Creates the snapshot repository of a session from its backup. Does nothing without a backup, or if the repository exists. */
   restore(git: Git, sessionId: string, path: string): Promise<void>;
   remove(sessionId: string): Promise<void>;
 }
 
-/** What backups need. */
+/** The dependencies of backups. */
 export interface SnapshotBackupsOptions {
   readonly store: Pick<Store, 'documents' | 'blobs'>;
   readonly onProblem: (problem: unknown) => void;
@@ -33,7 +33,7 @@ export function createSnapshotBackups({ store, onProblem }: SnapshotBackupsOptio
   const { documents, blobs } = store;
   const read = async (sessionId: string) => {
     const found = await documents.get(SNAPSHOT_BACKUP, sessionId);
-    // Only this file writes it.
+    // The cast is safe because only this module writes these documents.
     return found?.data as unknown as Backup | undefined;
   };
   const removePacks = async (sessionId: string, { first, next }: Backup) => {
@@ -82,7 +82,7 @@ export function createSnapshotBackups({ store, onProblem }: SnapshotBackupsOptio
 
 interface Backup {
   readonly tree: string;
-  /** Its packs have the numbers from the first one on, without the next one. */
+  /** The packs of the backup have the numbers from `first` up to, but not including, `next`. */
   readonly first: number;
   readonly next: number;
 }

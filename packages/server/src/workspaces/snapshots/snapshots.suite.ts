@@ -29,7 +29,7 @@ export interface SnapshotBench {
   readonly sessionId: string;
   /** The workspace. */
   readonly directory: string;
-  /** Where the snapshot repository is. */
+  /** The path of the snapshot repository. */
   readonly repository: string;
   /** A directory that is not the workspace. */
   readonly outside: string;
@@ -38,11 +38,11 @@ export interface SnapshotBench {
   readonly remove: (path: string) => void;
   /** Runs git in the workspace, as its user would. */
   readonly git: (...args: string[]) => string;
-  /** A recorder that begins with this tree, as after a restart. */
+  /** Creates a recorder that begins with this tree, as after a restart. */
   reopen(tree: string | null): WorkspaceRecorder;
-  /** Records everything; the tree afterwards. */
+  /** Records the whole workspace and returns the tree. */
   recordAll(): Promise<string>;
-  /** A tool call that wrote these files, or any. */
+  /** Records a tool call that wrote these files, or any file. */
   call(toolUseId: string, paths?: readonly string[] | null, threadId?: string): ReturnType<WorkspaceRecorder['record']>;
 }
 
@@ -148,10 +148,10 @@ export async function openSnapshotBench({
   };
 }
 
-/** A file of an oracle or a snapshot: its mode and its content, in hexadecimal digits. */
+/** The files of an oracle or a snapshot by path: mode and content, in hexadecimal digits. */
 export type FileMap = Record<string, string>;
 
-/** What the files of a directory are, found without git. Leaves out `.git` at every level and `.fleetloom`. */
+/** Reads the files of a directory without git. Skips `.git` at every level and `.fleetloom`. */
 export function readOracle(directory: string): FileMap {
   const files: FileMap = {};
   const walk = (path: BytePath) => {

@@ -21,9 +21,9 @@ import type { SnapshotBackups } from './snapshot-backups.ts';
 import { undoLeftWrites, type UndoOptions } from './write/undo-left-writes.ts';
 import { type WriteTreeOptions, writeTree } from './write-tree.ts';
 
-/** The recorded files of all sessions. A tree is named by its id, as the frames `workspace.*` have it. */
+/** The recorded files of all sessions. A tree is named by its id, as in the frames `workspace.*`. */
 export interface Snapshots {
-  /** The recorder of a session, for its owner. `tree`: the tree of its last frame; null before the first one. */
+  /** The recorder of a session, for its owner. `tree`: the tree of its last frame; null before the first frame. */
   openRecorder(sessionId: string, tree: string | null, opened?: string | null): WorkspaceRecorder;
   /** The recorder of a thread with a worktree of its own. The workspace of the session was recorded before. */
   openThreadRecorder(thread: RecordedThread): WorkspaceRecorder;
@@ -42,22 +42,22 @@ export interface Snapshots {
   /** The content of a file, or the target of a symbolic link. Undefined if the tree has no such file. */
   readFile(sessionId: string, tree: string, path: string): Promise<Readable | undefined>;
   /**
-   * Writes the files of a tree to a directory. With `from`, only what differs between that tree and this one, and files that
-   * this one does not have are removed.
+   * Writes the files of a tree to a directory. With `from`, writes only differences between that tree and this one, and removes files that
+   * this one does not have.
    */
   writeTree(sessionId: string, tree: string, directory: string, options?: WriteTreeOptions): Promise<void>;
-  /** The tree of any directory, such as the user's working tree before changes are applied to it. */
+  /** Records any directory as a tree, such as the user's working tree before changes are applied to it. */
   recordDirectory(sessionId: string, directory: string, options?: RecordDirectoryOptions): Promise<string>;
   mergeTrees(sessionId: string, request: MergeRequest): Promise<MergeOutcome>;
-  /** Gives a forked session the recorded files of its origin. Its workspace gets those of the tree when it is opened. */
+  /** Copies the recorded files of the origin to a forked session. The files of the tree are written when the fork's workspace is opened. */
   copyTo(fromSessionId: string, toSessionId: string, tree: string): Promise<void>;
-  /** Resolves when the recorded files are out of reach. They are removed in the background. */
+  /** Removes the recorded files of a session. Resolves when they are out of reach; they are deleted in the background. */
   remove(sessionId: string): Promise<void>;
-  /** When a server starts: sets files back that a process was writing when it was killed, and reports that. */
+  /** Called when a server starts: sets back files that a process was writing when it was killed, and reports that. */
   undoInterrupted(options: Omit<UndoOptions, 'fileBytesMax'>): Promise<void>;
-  /** Reads for a request: rejects while too many processes wait, and ends its processes with the signal. */
+  /** A reader for a request: rejects while too many processes wait, and stops its processes on the signal. */
   forRequest(signal?: AbortSignal): SnapshotReader;
-  /** The git directory of a session's snapshots, and the way to run git on it. For applying changes. */
+  /** The snapshot repository of a session, to apply changes. */
   repositoryOf(sessionId: string): Promise<SnapshotRepository>;
 }
 
@@ -68,22 +68,22 @@ export type SnapshotReader = Pick<Snapshots, 'diffTrees' | 'listTree' | 'readFil
 export interface RecordedThread {
   readonly sessionId: string;
   readonly threadId: string;
-  /** The tree that it begins with, or that was recorded last. */
+  /** The tree that the worktree begins with, or that was recorded last. */
   readonly tree: string;
-  /** Creates the worktree unless it is there, and returns its path. */
+  /** Creates the worktree unless it exists, and returns its path. */
   readonly open: () => Promise<string>;
 }
 
-/** What snapshots need. */
+/** The dependencies of {@link createSnapshots}. */
 export interface SnapshotsOptions {
   readonly git: Git;
-  /** Has one repository for each session with a source. */
+  /** The directory with one repository for each session with a source. */
   readonly directory: string;
   readonly workspaces: Pick<Workspaces, 'prepare' | 'sourceOf'>;
   readonly remover: Pick<TreeRemover, 'discard'>;
-  /** Set where sessions may be continued on another node. */
+  /** Present if sessions may continue on another node. */
   readonly backups?: SnapshotBackups | undefined;
-  /** A larger file is not recorded. */
+  /** Bytes of a file. Larger files are not recorded. */
   readonly fileBytesMax?: number | undefined;
 }
 
@@ -106,7 +106,7 @@ export function createSnapshots({ git, directory, workspaces, remover, ...option
   return {
     ...createReader(find),
     forRequest: (signal) => createReader(async (sessionId) => await openWith(sessionId, slots.forRequest(signal))),
-    // A session records once at a time, and must not wait because its files are read.
+    // Not limited by slots: a session runs one record at a time, which must not wait for readers.
     openRecorder: (sessionId, tree, opened) =>
       createRecorder({
         opened,
@@ -168,7 +168,7 @@ function createReader(find: (sessionId: string) => Promise<SnapshotRepository>):
   };
 }
 
-/** Session ids come from this server. They are checked nevertheless, because a wrong path would be removed. */
+/** Throws unless the id is valid. Session ids come from this server, but are checked, because a path made from one may be removed. */
 function checked(sessionId: string): string {
   if (/^sesn_\w+$/.test(sessionId)) return sessionId;
   throw new TypeError(`${sessionId} is not a session id`);

@@ -9,16 +9,16 @@ import { toBytePath } from './objects/path-text.ts';
 /** The home directory of the user of this server. */
 export interface UserHome {
   readonly home: string;
-  /** Where programs keep their configuration. */
+  /** The directory in which programs store their configuration. */
   readonly config: string;
 }
 
-/** Where it is. */
+/** Finds the home directory and the configuration directory of the user. */
 export function findUserHome(home: string = homedir()): UserHome {
   return { home, config: process.env['XDG_CONFIG_HOME'] || join(home, '.config') };
 }
 
-/** The user's ignore rules for all repositories: the file that `core.excludesFile` names. Each byte as one character. */
+/** The user's ignore rules for all repositories: the file that `core.excludesFile` names, one character for each byte. */
 export async function readUserRules(git: Git, { home, config }: UserHome = findUserHome()): Promise<string> {
   let excludes = join(config, 'git', 'ignore');
   for (const file of [join(config, 'git', 'config'), join(home, '.gitconfig')]) {
@@ -27,12 +27,12 @@ export async function readUserRules(git: Git, { home, config }: UserHome = findU
     const path = found?.stdout.toString().trim();
     if (path !== undefined && path !== '') excludes = path;
   }
-  // The user's own file is often a link to another place. A repository may be hostile, so no link in it is followed.
+  // Resolved first, because the user's own file is often a link. `readRules` follows no link, because a repository may be hostile.
   const real = await realpath(excludes).catch(() => excludes);
   return await readRules(dirname(real), basename(real));
 }
 
-/** The rules in a file below a directory; none if it is a link, a pipe or a device, or too large. */
+/** The rules in a file below a directory; empty if the file is missing, not a regular file, or too large. */
 export async function readRules(directory: string, path: string): Promise<string> {
   const held = new HeldPaths(directory);
   try {

@@ -8,16 +8,16 @@ import type { NotRecorded } from './not-recorded.ts';
 import { toPathText } from './objects/path-text.ts';
 import type { RecordCause } from './recorder-options.ts';
 
-/** The workspace as the agents find it first, as the frame `workspace.opened` has it. */
+/** The payload of the frame `workspace.opened`: the workspace before the agents work in it. */
 export type WorkspaceOpened = Omit<FramePayloads['workspace.opened'], 'id'>;
 
-/** A recorded change, as the frame `workspace.changed` has it, and the thread that the frame belongs to. */
+/** A recorded change: the payload of the frame `workspace.changed`, and the thread of the frame. */
 export interface WorkspaceChange {
   readonly threadId: string | null;
   readonly payload: Omit<WorkspaceChanged, 'id'>;
 }
 
-/** What a record found. */
+/** The outcome of a record. */
 export interface RecordOutcome {
   readonly causes: readonly RecordCause[];
   readonly parent: string;
@@ -26,12 +26,12 @@ export interface RecordOutcome {
   readonly notRecorded: readonly NotRecorded[] | undefined;
   /** The calls that may have made the change. */
   readonly calls: readonly RecordedCall[];
-  /** What differs from the workspace as it was opened, if that is known. */
+  /** The counts of all changes since the workspace was opened, if they are known. */
   readonly sinceOpened: FileCounts | undefined;
   readonly isInPlace: boolean;
 }
 
-/** The change for the log. If several calls, or others after a crash, may have made it, all calls are named and none is chosen. */
+/** The change for the log. If several calls may have made it, or if it was found after a crash, all possible calls are listed as candidates. */
 export function toChange(outcome: RecordOutcome): WorkspaceChange {
   const { parent, tree, files, notRecorded, calls, sinceOpened } = outcome;
   const cause = toCause(outcome);
@@ -59,7 +59,7 @@ export function toChange(outcome: RecordOutcome): WorkspaceChange {
   };
 }
 
-/** What the end of a model's turn finds in a directory of the user, and no call may have made, was perhaps changed by the user. */
+/** The cause of a change. In the user's own directory, a change at the end of a model's turn that no call may have made is attributed to the user. */
 function toCause({ causes, calls, files, isInPlace }: RecordOutcome): RecordCause {
   const cause = causes[0]!;
   const isEndOfModelTurn = cause.type === 'turn' && cause.threadId !== null && cause.isByProgram !== true;
@@ -67,12 +67,12 @@ function toCause({ causes, calls, files, isInPlace }: RecordOutcome): RecordCaus
   return isOutside ? { type: 'outside', threadId: null, paths: null } : cause;
 }
 
-/** What the worktree of a thread has that was not merged yet. */
+/** The unmerged changes in the worktree of a thread. */
 export function toUnmerged(files: readonly FileChange[]): UnmergedChanges {
   return summarise(files, snapshotLimits.unmergedFilesMax);
 }
 
-/** The first files, and the counts of all. */
+/** The first files, and the counts of all files. */
 function summarise(files: readonly FileChange[], filesMax: number): UnmergedChanges {
   return {
     files: files.slice(0, filesMax).map(({ path, status, added, removed }) => ({ path, status, added, removed })),
@@ -80,7 +80,7 @@ function summarise(files: readonly FileChange[], filesMax: number): UnmergedChan
   };
 }
 
-/** How many files differ, and how many lines were added and removed. */
+/** The number of changed files, and of added and removed lines. */
 export function toCounts(files: readonly FileChange[]): FileCounts {
   return {
     files_count: files.length,

@@ -9,18 +9,18 @@ import { type BytePath, toBytePath } from './objects/path-text.ts';
 import type { SnapshotRepository } from './objects/snapshot-repository.ts';
 import { readRules, readUserRules } from './user-rules.ts';
 
-/** Where ignore rules come from. */
+/** The sources of ignore rules. */
 export interface ExcludeSources {
   readonly git: Git;
   readonly repository: SnapshotRepository;
-  /** The tree whose `.gitignore` files apply. Null: those of the directory, as no agent has worked there yet. */
+  /** The tree whose `.gitignore` files apply. Null: the files in the directory apply, in which no agent has worked yet. */
   readonly base: string | null;
   readonly directory: string;
   /** The common git directory of the user's repository. */
   readonly userDirectory: string | null;
 }
 
-/** Writes the ignore rules of a session, once: what an agent writes into a `.gitignore` later does not count. */
+/** Writes the ignore rules of a session, only once: later changes of `.gitignore` files by agents have no effect. */
 export async function writeExcludeFile(sources: ExcludeSources): Promise<void> {
   const { repository, base } = sources;
   if (await repository.hasFile(EXCLUDE_FILE)) return;
@@ -35,7 +35,7 @@ async function write(repository: SnapshotRepository, name: string, content: stri
   await rename(draft, repository.file(name));
 }
 
-/** The user's rules for all repositories, then those for this one. */
+/** The user's rules for all repositories, then the user's rules for this repository. */
 async function readOwnRules({ git, userDirectory }: ExcludeSources): Promise<string[]> {
   if (userDirectory === null) return [];
   const rules = [await readUserRules(git), await readRules(userDirectory, 'info/exclude')];

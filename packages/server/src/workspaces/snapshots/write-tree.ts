@@ -4,9 +4,9 @@ import { diffTrees } from './diff-trees.ts';
 import type { SnapshotRepository } from './objects/snapshot-repository.ts';
 import { writeFiles } from './write/write-files.ts';
 
-/** What to write. */
+/** The files to write. */
 export interface WriteTreeOptions {
-  /** The tree that the directory has now. Without it the directory is new: no agent can reach it yet. */
+  /** The tree that the directory has now. Absent for a new directory that no agent can reach yet. */
   readonly from?: string | undefined;
   /** Only these files, and the files of these directories. */
   readonly paths?: readonly string[] | undefined;
@@ -23,7 +23,7 @@ export async function writeTree(
     const changes = await diffTrees(repository, from ?? repository.emptyTree, tree, { paths });
     return await writeFiles(repository, changes, directory);
   }
-  // Git writes many files faster than we do. It follows links, so only where no agent can have made any.
+  // Git writes many files faster than `writeFiles`. It follows links, so it is used only if no agent can have created any.
   const indexFile = repository.file(`scratch-${randomUUID()}`);
   const place = { cwd: directory, workTree: directory, indexFile };
   try {

@@ -4,13 +4,13 @@ import { requestError } from '../../base/request-error.ts';
 
 /** The directories below which sessions may work on files of this machine. */
 export interface AllowedDirectories {
-  /** The real path of a directory below one of the roots. Throws a request error that names the flag otherwise. */
+  /** The real path of a directory below one of the roots. Otherwise throws a request error that names the flag. */
   resolve(path: string): Promise<string>;
   /** Whether a real path is below one of the roots. */
   has(realPath: string): Promise<boolean>;
 }
 
-/** Roots are resolved at each use: a link may lead elsewhere by then, and a directory may be created later. */
+/** Creates the check. Roots are resolved at each use: a link may have changed, and a directory may be created later. */
 export function createAllowedDirectories(roots: readonly string[], dataDirectory: string): AllowedDirectories {
   const has = async (path: string): Promise<boolean> => {
     const [data, ...real] = await Promise.all(
@@ -33,7 +33,7 @@ export function createAllowedDirectories(roots: readonly string[], dataDirectory
           advice: 'name a directory that exists',
         });
       }
-      // The same error for what does not exist elsewhere: whether it does is not for those who may not read it.
+      // The same error for a missing path outside of the roots: the caller must not learn whether it exists.
       if (real === undefined || !(await has(real))) throw notAllowed(path, roots);
       const stats = await stat(real).catch(() => undefined);
       if (stats?.isDirectory()) return real;
@@ -42,15 +42,15 @@ export function createAllowedDirectories(roots: readonly string[], dataDirectory
   };
 }
 
-/** Whether a path is a directory or something in it. */
+/** Whether a path is the given directory or below it. */
 export function isBelow(path: string, directory: string): boolean {
   const prefix = directory.endsWith(sep) ? directory : `${directory}${sep}`;
   return path === directory || path.startsWith(prefix);
 }
 
 /**
- * Whether a path that cannot be resolved is missing in a directory that is allowed. A link on the way is not followed: what is
- * missing behind it may be elsewhere.
+ * Whether a path that cannot be resolved is missing in an allowed directory. A link on the way is not followed: its
+ * target may be outside of the allowed directories.
  */
 async function isMissingBelow(path: string, has: (realPath: string) => Promise<boolean>): Promise<boolean> {
   for (let at = resolve(path); dirname(at) !== at; at = dirname(at)) {

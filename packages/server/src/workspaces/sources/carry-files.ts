@@ -11,26 +11,26 @@ import { type Copying, copyEntry, createCopying } from './copy-tree.ts';
 import { readBelow } from './read-below.ts';
 import { copyUserIndex, runOnTree, type UserTree } from './user-index.ts';
 
-/** What is carried from the user's working tree to a new worktree. */
+/** The options of copying files from the user's working tree to a new worktree. */
 export interface CarryOptions extends UserTree {
   readonly workspace: string;
-  /** Files that no session may see, such as the data directory of the server: whether a path below `top` is one of them. */
+  /** Whether a path below `top` is a file that no session may see, such as the data directory of the server. */
   readonly isHidden: (path: string) => boolean;
   /** The user's ignore rules for all repositories. */
   readonly readUserRules: () => Promise<string>;
 }
 
-/** Carries the user's uncommitted changes over: tracked and untracked files, but not ignored ones. The user's index is only read. */
+/** Copies the user's uncommitted changes: tracked and untracked files, but not ignored ones. The user's index is only read. */
 export async function carryUncommitted(options: CarryOptions): Promise<void> {
   const index = join(options.privateGit.path, 'fleetloom-user-index');
   const list = async (args: readonly string[]) => splitPaths(await runOnTree(options, args, { indexFile: index }));
-  // Not part of the private git directory: agents need not see what the user ignores elsewhere.
+  // Only a temporary file: agents need not see the user's rules for all repositories.
   const userRules = join(options.privateGit.path, 'fleetloom-user-rules');
   const excludes = [userRules, join(options.privateGit.path, 'info/exclude')].map((file) => `--exclude-from=${file}`);
   try {
     await writeFile(userRules, await options.readUserRules(), { encoding: 'latin1', mode: 0o600 });
     await copyUserIndex(options, index);
-    // In a sandbox files may have other owners than the index has, so that all of them look changed until they are read.
+    // In a sandbox files may have other owners than in the index, so that all of them look changed until they are read.
     await runOnTree(options, ['update-index', '-q', '--refresh'], { indexFile: index, codes: [1] });
     const all = await Promise.all([
       list(['diff-index', '--cached', ...CHANGED, '--no-renames', options.repository.base!]),
@@ -43,10 +43,10 @@ export async function carryUncommitted(options: CarryOptions): Promise<void> {
   }
 }
 
-/** Without submodules: git would start itself in each of them, with its configuration and filters. */
+/** Options that skip submodules: git would start itself in each of them, with its configuration and filters. */
 const CHANGED = ['--name-only', '-z', '--ignore-submodules=all'];
 
-/** Copies untracked files that match patterns: those of `.worktreeinclude` of the repository, and others. */
+/** Copies untracked files that match the patterns in the repository's `.worktreeinclude`, or the given patterns. */
 export async function carryIncluded(options: CarryOptions, patterns: readonly string[]): Promise<void> {
   const own = await readBelow(options.repository.top, '.worktreeinclude', workspaceLimits.gitFileBytesMax);
   const rules = [own?.toString() ?? '', ...patterns].join('\n');
@@ -61,7 +61,7 @@ export async function carryIncluded(options: CarryOptions, patterns: readonly st
   }
 }
 
-/** Throws if one of them is not UTF-8: it could not be copied. */
+/** Splits a list of paths. Throws if a path is not UTF-8, because it could not be copied. */
 function splitPaths({ stdout }: GitOutput): string[] {
   const paths = stdout
     .toString('latin1')
@@ -96,16 +96,16 @@ async function carry({ repository, workspace, isHidden }: CarryOptions, paths: R
   });
 }
 
-/** The directory of the session itself. */
+/** Whether a path is the server's directory in a workspace, or in it. */
 function isOwn(path: string): boolean {
   return path === '.fleetloom' || path.startsWith('.fleetloom/');
 }
 
 interface CarryOne {
   readonly copying: Copying;
-  /** Whether what the user has removed is removed. */
+  /** Whether files that the user has removed are removed. */
   readonly removes: boolean;
-  /** Whether the path is a directory of which everything is carried. */
+  /** Whether the path is a directory that is copied as a whole. */
   readonly isWhole: boolean;
 }
 
@@ -121,7 +121,7 @@ async function carryOne(
     if (stats !== undefined && (!stats.isDirectory() || isWhole)) {
       return await copyEntry(source, name, target, copying);
     }
-    // Gone, or a directory by now, whose files are listed on their own.
+    // The file is gone, or is a directory now, whose files are listed separately.
     if (removes && (await target.stat(name))?.isDirectory() === false) await target.remove(name);
     return;
   }
@@ -140,7 +140,7 @@ async function carryOne(
   }
 }
 
-/** The user has removed the whole directory. */
+/** Removes a file whose parent directory the user has removed, with its empty directories. */
 async function removeBelow(directory: Directory, [name = '', ...rest]: readonly string[]): Promise<void> {
   const stats = await directory.stat(name);
   if (rest.length === 0) {
@@ -151,7 +151,7 @@ async function removeBelow(directory: Directory, [name = '', ...rest]: readonly 
   }
 }
 
-/** It is not there, or is not a directory: a link is not followed. */
+/** Ignores that a directory does not exist, is not a directory, or is a link, which is not followed. */
 function ignoreMissing(error: unknown): undefined {
   if (!isCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP', 'EEXIST')) throw error;
 }

@@ -10,23 +10,23 @@ import { areOfGitDirectory, isGitName } from './git-directories.ts';
 import { AGENT_AUTHOR_TEXT } from './private-git.ts';
 import { stripGitConfig } from './strip-git-config.ts';
 
-/** A copy of files that is under way. */
+/** The state of a copy in progress. */
 export interface Copying {
-  /** Entries of the source that are left out, by their paths from its top on. */
+  /** Whether an entry is skipped, by its path in the source. */
   readonly isSkipped: (path: string) => boolean;
-  /** How many entries may still be copied. */
+  /** The number of entries that may still be copied. */
   entriesLeft: number;
 }
 
-/** Starts the counting of a copy. */
+/** Creates the state of a new copy. */
 export function createCopying(isSkipped: (path: string) => boolean = () => false): Copying {
   return { isSkipped, entriesLeft: workspaceLimits.copiedEntriesMax };
 }
 
 /**
  * Copies everything in a directory: files (as clones where the file system can), directories and symbolic links as they are.
- * No link is followed on either side, also none that is put there in the meantime. Sockets, pipes and devices are left out,
- * and what the target has already is replaced if it is a file or a link. Configurations of git lose their credentials.
+ * No link is followed on either side, even if it is created in the meantime. Sockets, pipes and devices are skipped,
+ * and existing files and links in the target are replaced. Credentials are removed from git configurations.
  */
 export async function copyTree(source: Directory, target: Directory, copying: Copying, depth = 0): Promise<void> {
   if (depth > workspaceLimits.copiedDepthMax)
@@ -46,7 +46,7 @@ export async function copyTree(source: Directory, target: Directory, copying: Co
   for (const { name } of directories) await copyEntry(source, name, target, copying, depth);
 }
 
-/** Copies one entry of a directory. Nothing happens if it is gone by now. */
+/** Copies one entry of a directory. Does nothing if the entry is gone. */
 export async function copyEntry(
   source: Directory,
   name: string,
@@ -65,7 +65,7 @@ export async function copyEntry(
   if (stats?.isFile()) await copyFileAs(source, name, target, stats);
 }
 
-/** A name that is not UTF-8 is listed with replaced bytes, so that there is no file of that name. */
+/** Throws for names that are not UTF-8. Such a name is listed with replacement characters, so no file of that name exists. */
 async function checkNames(source: Directory, entries: readonly Dirent[]): Promise<void> {
   const suspects = entries.map(({ name }) => name).filter((name) => name.includes('\uFFFD'));
   const stats = await Promise.all(suspects.map((name) => source.stat(name)));
@@ -102,7 +102,7 @@ async function copyFileAs(source: Directory, name: string, target: Directory, { 
   });
 }
 
-/** Whether a file has settings of git: it is in a `.git`, at any depth, or in a bare repository. */
+/** Whether a file is a git configuration: in a `.git`, at any depth, or in a bare repository. */
 async function isGitConfig(directory: Directory, name: string): Promise<boolean> {
   if (name !== 'config' && name !== 'config.worktree') return false;
   if (directory.path.split('/').some(isGitName)) return true;
@@ -111,7 +111,7 @@ async function isGitConfig(directory: Directory, name: string): Promise<boolean>
   return areOfGitDirectory(new Set(parts.filter((_, index) => found[index] !== undefined)));
 }
 
-/** Between open files, so that neither path is looked up again. */
+/** Copies between open files, so that neither path is looked up again. */
 async function copyContent(from: FileHandle, to: FileHandle): Promise<void> {
   if (process.platform === 'linux') {
     const at = ({ fd }: FileHandle) => `/proc/self/fd/${fd}`;
@@ -126,7 +126,7 @@ async function removeIfThere(target: Directory, name: string): Promise<void> {
   if (before !== undefined) await target.remove(name);
 }
 
-/** It was removed, or something else was put in its place, after it was listed. */
+/** Ignores that an entry was removed or replaced after it was listed. */
 function ignoreReplaced(error: unknown): undefined {
   if (!isCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP', 'EINVAL')) throw error;
 }

@@ -24,32 +24,32 @@ import { addWorktree, forgetWorktree } from './worktree.ts';
 
 /** Creates and removes workspaces that come from directories of this machine. */
 export interface DirectorySources {
-  /** Creates the workspace unless it is there, and runs its setup command once. */
+  /** Creates the workspace unless it exists, and runs its setup command once. */
   prepare(task: DirectoryTask, signal?: AbortSignal): Promise<SourceRecord>;
   /** The path of the workspace. Throws if its setup command has failed. */
   open(task: DirectoryTask): Promise<string>;
   mountsOf(task: DirectoryTask): Promise<WorkspaceMounts>;
   /** The private git directory of a session whose source is in a repository. */
   privateGitOf(sessionId: string, repository: Pick<SourceRepository, 'objects'>): PrivateGit;
-  /** Whether this disk has something of the session. */
+  /** Whether this disk has a record of the session. */
   has(sessionId: string): Promise<boolean>;
-  /** Removes what the session has in the user's repository and beside its workspace. */
+  /** Removes the files of the session in the user's repository and next to its workspace. */
   remove(sessionId: string): Promise<void>;
 }
 
-/** The workspace of one session. */
+/** The workspace of one session that is to be created. */
 export interface DirectoryTask {
   readonly sessionId: string;
   readonly resource: DirectoryResource;
-  /** Where the workspace is, unless the agents work on the directory itself. */
+  /** The path of the workspace, unless the agents work in the user's directory itself. */
   readonly workspace: string;
-  /** The directory that all workspaces are in. */
+  /** The directory that contains all workspaces. */
   readonly parent: string;
 }
 
-/** What sources need. */
+/** The dependencies of {@link createDirectorySources}. */
 export interface DirectorySourcesOptions {
-  /** Keeps records and private git directories. */
+  /** The directory for records and private git directories. */
   readonly directory: string;
   /** The data directory of the server, which no copy contains. */
   readonly dataDirectory: string;
@@ -59,7 +59,7 @@ export interface DirectorySourcesOptions {
   readonly runSetup: RunSetup;
   /** The ignore rules of the user of this server for all repositories. */
   readonly readUserRules: () => Promise<string>;
-  /** Gives a workspace that is created again, because its directory was removed, the files that were recorded last. */
+  /** Writes the last recorded files to a workspace that is created again because its directory was removed. */
   readonly rebuildFiles: (sessionId: string, workspace: string) => Promise<void>;
   readonly remover: Pick<TreeRemover, 'discard'>;
 }
@@ -112,7 +112,7 @@ export function createDirectorySources(options: DirectorySourcesOptions): Direct
       }),
   };
 
-  /** Written down before anything is created, so that a crash leaves nothing that is not known. */
+  /** Creates a workspace. The record is written first, so that a crash leaves no unknown files. */
   async function create(task: DirectoryTask, before: SourceRecord | undefined): Promise<SourceRecord> {
     const { sessionId, parent } = task;
     if (before !== undefined) {
@@ -124,7 +124,7 @@ export function createDirectorySources(options: DirectorySourcesOptions): Direct
     await records.write(sessionId, record);
     try {
       await fill(task, source);
-      // Its parents are known only now to exist.
+      // The real path can be resolved only now, because its parents exist.
       const ready = {
         ...record,
         state: 'ready' as const,
@@ -152,7 +152,7 @@ export function createDirectorySources(options: DirectorySourcesOptions): Direct
         : { ...place, objectFormat: await reader.objectFormat(), base: commit, branch };
     await mkdir(parent, { recursive: true, mode: 0o700 });
     const isOwn = mode === 'worktree' || mode === 'copy';
-    // The real path, because git writes it down.
+    // The real path, because git stores it.
     const own = join(await realpath(parent), workspace.slice(parent.length + 1));
     const nestedGit = isOwn ? undefined : await findNestedGit(path);
     return { type: 'directory', mode, path, workspace: isOwn ? own : path, repository, nestedGit };
@@ -186,14 +186,14 @@ export function createDirectorySources(options: DirectorySourcesOptions): Direct
     });
   }
 
-  /** Whether a path below a directory is one in which this server keeps files, or in it. */
+  /** Returns the test whether a path below `directory` is in a directory in which this server stores files. */
   async function hides(directory: string, parent: string): Promise<(inside: string) => boolean> {
     const hidden = [options.dataDirectory, options.directory, parent];
     const real = await Promise.all(hidden.map((path) => realpath(path).catch(() => path)));
     return (inside) => real.some((data) => isBelow(join(directory, inside), data));
   }
 
-  /** Takes back what creating it has left, as far as it came. */
+  /** Removes everything that a creation, even an incomplete one, has left. */
   async function undo(sessionId: string, { source }: SourceRecord): Promise<void> {
     const { mode, path, workspace, repository } = source;
     if (mode === 'worktree' && repository !== null && (await isStill(repository.commonDirectory))) {
@@ -203,7 +203,7 @@ export function createDirectorySources(options: DirectorySourcesOptions): Direct
     await rm(privateOf(sessionId), { recursive: true, force: true });
   }
 
-  /** Agents work on the directory itself, so it must be the one that was allowed. */
+  /** Throws unless the directory is still the one that was allowed, because agents may work in it directly. */
   async function checkStillAllowed({ path }: Pick<DirectorySource, 'path'>): Promise<void> {
     if ((await isStill(path)) && (await allowed.has(path))) return;
     throw unusable(`${path} was moved, or is not in a directory that this server allows any more`);
@@ -212,7 +212,7 @@ export function createDirectorySources(options: DirectorySourcesOptions): Direct
 
 const PRIVATE_GIT = 'workspaces-git';
 
-/** Whether a real path is one still: a link may have been put in the place of a part of it. */
+/** Whether a path is still a real path: a part of it may have been replaced by a link. */
 async function isStill(path: string): Promise<boolean> {
   return (await realpath(path).catch(() => undefined)) === path;
 }

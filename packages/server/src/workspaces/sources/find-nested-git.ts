@@ -24,7 +24,7 @@ export async function findNestedGit(
   return search.found;
 }
 
-/** The paths of nested git directories and of all directories that they are in, each after the one that it is in. */
+/** The paths of nested git directories and of all their parent directories, parents first. */
 export function withParents(nested: readonly Pick<NestedGit, 'inside'>[]): readonly string[] {
   const all = nested.flatMap(({ inside }) => {
     const names = inside.split('/');
@@ -67,7 +67,7 @@ async function visit(directory: Directory, search: Search, depth: number): Promi
   }
 }
 
-/** It was removed or replaced in the meantime, or the server, and so an agent, cannot read it. */
+/** Ignores a directory that was removed or replaced in the meantime, or that the server, and so an agent, cannot read. */
 function ignoreUnreadable(error: unknown): undefined {
   if (!isCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'EPERM')) throw error;
 }

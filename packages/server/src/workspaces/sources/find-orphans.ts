@@ -6,16 +6,16 @@ import { readBelow } from './read-below.ts';
 import { threadsOf } from '../workspaces.ts';
 import { createSourceRecords, RECORDS, type SourceRecord } from './source-records.ts';
 
-/** A worktree that has lost its session, or half of itself. */
+/** A worktree whose session is gone, or that is incomplete. */
 export interface OrphanedWorktree {
-  /** The working tree of the user's repository. Null: it is the worktree of a thread, which no repository of the user knows. */
+  /** The working tree of the user's repository. Null for the worktree of a thread, which has no entry in a repository of the user. */
   readonly repository: string | null;
-  /** Where the files of the worktree are, or were. */
+  /** The path of the worktree's files, even if they are gone. */
   readonly workspace: string;
   readonly problem: string;
 }
 
-/** Looks for worktrees that a server on a data directory has left in repositories. Changes nothing. */
+/** Finds worktrees that a server with this data directory has left in repositories. Changes nothing. */
 export async function findOrphanedWorktrees(dataDirectory: string): Promise<readonly OrphanedWorktree[]> {
   const data = await realpath(dataDirectory).catch(() => undefined);
   if (data === undefined) return [];
@@ -49,7 +49,7 @@ function toRepositories(records: readonly SourceRecord[]): readonly KnownReposit
   return [...new Map(records.map(({ source: { repository } }) => [repository!.commonDirectory, repository!])).values()];
 }
 
-/** Worktrees that the repository knows below the data directory, and the server does not. */
+/** Worktrees below the data directory that the repository lists and the server does not know. */
 async function findUnknown(
   { top, commonDirectory }: KnownRepository,
   data: string,

@@ -6,7 +6,7 @@ import { isCode } from '../../tools/workspace/directory.ts';
 import { workspaceLimits } from '../limits.ts';
 import type { AllowedDirectories } from './allowed-directories.ts';
 
-/** Where a git repository has its parts; all of them are real paths below allowed directories. */
+/** The paths of the parts of a git repository: real paths below allowed directories. */
 export interface RepositoryPlace {
   readonly top: string;
   readonly gitDirectory: string;
@@ -30,7 +30,7 @@ export async function findRepository(
   return undefined;
 }
 
-/** What `.git` is: the git directory, or a file that names it. */
+/** The path of the git directory: `.git` itself, or the path in a `.git` file. */
 async function readGitDirectory(top: string): Promise<string | undefined> {
   const path = join(top, '.git');
   const stats = await lstat(path).catch(() => undefined);
@@ -50,7 +50,7 @@ async function describe(
   const gitDirectory = await check(found);
   const named = (await readLines(join(gitDirectory, 'commondir')))?.trim();
   const commonDirectory = named === undefined ? gitDirectory : await check(resolve(gitDirectory, named));
-  // Git follows links in a git directory, so each of its parts could be another repository's.
+  // Git follows links in a git directory, so each of its parts could belong to another repository.
   const parts = [
     ...['HEAD', 'index', 'config.worktree'].map((name) => join(gitDirectory, name)),
     ...PARTS.map((name) => join(commonDirectory, name)),
@@ -74,7 +74,7 @@ const PARTS = [
   'hooks',
 ];
 
-/** The object directory and its alternates, and theirs. */
+/** The object directory and all alternates, including alternates of alternates. */
 async function findObjects(first: string, check: (path: string) => Promise<string>): Promise<readonly string[]> {
   const found: string[] = [];
   const open = [await check(first)];
@@ -85,7 +85,7 @@ async function findObjects(first: string, check: (path: string) => Promise<strin
     const lines = (await readLines(join(path, 'info', 'alternates'))) ?? '';
     for (const line of lines.split('\n')) {
       if (line === '' || line.startsWith('#')) continue;
-      // Git also accepts a quoted path, which is not unquoted here.
+      // Git also accepts quoted paths, which are not supported here.
       if (line.startsWith('"')) throw unusable(first, 'has an alternate with a quoted path');
       open.push(await check(isAbsolute(line) ? line : resolve(path, line)));
     }
@@ -117,7 +117,7 @@ async function exists(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => undefined)) !== undefined;
 }
 
-/** A small file of a git directory. Undefined if there is none. Git would follow a link, so a link is refused. */
+/** Reads a small file of a git directory. Undefined if it does not exist. Throws for a link, because git would follow it. */
 async function readLines(path: string): Promise<string | undefined> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((error) => {
     if (isCode(error, 'ENOENT', 'ENOTDIR')) return undefined;

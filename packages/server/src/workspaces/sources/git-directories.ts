@@ -6,12 +6,12 @@ export function isGitName(name: string): boolean {
   return name.toLowerCase() === '.git';
 }
 
-/** Whether names of entries are those of a git directory, a bare repository for example. */
+/** Whether a directory with entries of these names is a git directory, for example a bare repository. */
 export function areOfGitDirectory(names: ReadonlySet<string>): boolean {
   return names.has('HEAD') && ((names.has('objects') && names.has('refs')) || names.has('commondir'));
 }
 
-/** The git directory that a real path is or lies inside of. Undefined if there is none. */
+/** The git directory that a real path is, or is inside of. Undefined if it is outside of git directories. */
 export async function findGitDirectoryAround(path: string): Promise<string | undefined> {
   const names = path.split('/');
   const at = names.findIndex(isGitName);
@@ -22,7 +22,7 @@ export async function findGitDirectoryAround(path: string): Promise<string | und
   return undefined;
 }
 
-/** The first of some paths below a directory that is in a git directory there. Undefined if none is. */
+/** The first of the given paths that is in a git directory below `directory`. Undefined if none is. */
 export async function findPathInGit(directory: string, paths: readonly string[]): Promise<string | undefined> {
   const known = new Map<string, boolean>();
   for (const path of paths) {

@@ -9,16 +9,16 @@ import { workspaceLimits } from '../limits.ts';
 import { isBelow } from './allowed-directories.ts';
 import type { MachineLocks, OtherHolder } from './machine-locks.ts';
 
-/** Which session works on which directory in place. A directory overlaps with those that it is in and that are in it. */
+/** Locks of sessions that work in place on directories. A directory overlaps with its parent directories and its sub-directories. */
 export interface InPlaceLocks {
-  /** Throws a request error if another session has the directory. It names a session of the same workspace. */
+  /** Locks a directory. Throws a request error if another session has it. The error names the session if it is in the same API workspace. */
   acquire(holder: LockHolder, path: string): Promise<void>;
-  /** Before a session works on its directory in this process: another server may have begun to. */
+  /** Called before a session works on its directory in this process. Throws if another server has begun to use it. */
   hold(sessionId: string, path: string): Promise<void>;
   release(sessionId: string): Promise<void>;
-  /** When a server starts: takes the locks over that an earlier one on the same data has left, of sessions that have not ended. */
+  /** Called when a server starts: takes over locks that an earlier server on the same data has left, if their sessions have not ended. */
   resume(): Promise<void>;
-  /** Other servers of this machine may use the directories from now on. */
+  /** Releases the locks on this machine, so that other servers may use the directories. */
   close(): Promise<void>;
 }
 
@@ -28,14 +28,14 @@ export interface LockHolder {
   readonly sessionId: string;
 }
 
-/** What locks need. */
+/** The dependencies of locks. */
 export interface InPlaceLocksOptions {
   readonly machine?: string | undefined;
   /** The locks of the other servers on this machine. */
   readonly machineLocks: MachineLocks;
 }
 
-/** Locks as documents: they are there after a crash, and for all nodes. A session that has ended does not hold its lock any more. */
+/** Stores locks as documents, which survive a crash and are shared by all nodes. A lock of a session that has ended does not count. */
 export function createInPlaceLocks(
   store: Pick<Store, 'documents' | 'sessions' | 'now'>,
   { machine = hostname(), machineLocks }: InPlaceLocksOptions,
@@ -55,7 +55,7 @@ export function createInPlaceLocks(
       locks.hold('all', async () => {
         const { workspaceId, sessionId } = holder;
         const data = { machine, path, workspace_id: workspaceId };
-        // Written first: of two nodes that do this at the same moment at most one sees no other.
+        // Written before the check: of two nodes that lock at the same time, at most one finds no other lock.
         await documents.put({ kind: IN_PLACE_LOCK, id: sessionId, data });
         try {
           const other = await findOther(sessionId, path);
@@ -84,7 +84,7 @@ export function createInPlaceLocks(
     },
   };
 
-  /** Other servers cannot see in the store of this one that a session is archived. */
+  /** Releases the machine locks of ended sessions, because other servers cannot read in this store that a session has ended. */
   async function releaseEnded(): Promise<void> {
     for (const sessionId of machineLocks.held()) {
       const document = await documents.get(IN_PLACE_LOCK, sessionId);
@@ -105,23 +105,23 @@ export function createInPlaceLocks(
   }
 
   function overlaps({ data }: DocumentRecord, path: string): boolean {
-    // Only `acquire` writes it.
+    // The cast is safe because only `acquire` writes these documents.
     const { machine: its, path: held } = data as unknown as { machine: string; path: string };
     return its === machine && (isBelow(path, held) || isBelow(held, path));
   }
 
   async function isHeld({ id, data, updatedAt }: DocumentRecord): Promise<boolean> {
     const session = await store.sessions.get(data['workspace_id'] as string, id);
-    // It is about to be created, or a crash came before it was.
+    // The session is about to be created, or a crash has prevented its creation.
     if (session === undefined) return (await store.now()) - updatedAt <= workspaceLimits.unmadeLockMs;
     return session.archivedAt === null && session.status !== 'terminated';
   }
 }
 
-/** The kind of the documents. Their ids are those of the sessions. */
+/** The kind of the lock documents. Their ids are session ids. */
 export const IN_PLACE_LOCK = 'in_place_lock';
 
-/** A session of another workspace is not named: its id is not for the holders of other keys. */
+/** The error for a locked directory. It does not name a session of another API workspace, whose id the caller must not see. */
 function taken(path: string, { id, data }: DocumentRecord, workspaceId: string) {
   if (data['workspace_id'] !== workspaceId) {
     return requestError('directory_in_use', `path: a session of another workspace works on ${path} in place`, {

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { startOfProcess } from '../../base/process/start-of-process.ts';
 import { isBelow } from './allowed-directories.ts';
 
-/** Directories that servers of this user on this machine work on in place, whatever their data directories are. */
+/** Locks of directories that servers of this user on this machine use in place, across all data directories. */
 export interface MachineLocks {
-  /** Returns the session of another server that has the directory; undefined if this session has it now. */
+  /** Locks a directory. Returns the session of another server that has it; undefined if this session has it now. */
   acquire(sessionId: string, path: string): Promise<OtherHolder | undefined>;
   release(sessionId: string): Promise<void>;
   /** Locks that an earlier server on this data directory has left, because it was killed. */
@@ -20,21 +20,21 @@ export interface MachineLocks {
 /** A session of another server that has a directory. */
 export interface OtherHolder {
   readonly sessionId: string;
-  /** Whether its server was killed: its session has not ended, and continues when that server is started again. */
+  /** Whether the other server was killed: the session has not ended, and continues when that server is started again. */
   readonly isKilled: boolean;
 }
 
-/** A lock that was left. */
+/** A lock of a server that was killed. */
 export interface LeftLock {
   readonly sessionId: string;
   readonly path: string;
 }
 
-/** Where the locks are, and the server that holds them. */
+/** The directory of the locks, and the server that holds them. */
 export interface MachineLocksOptions {
-  /** Sessions of one data directory have the locks of their store. */
+  /** The data directory of this server. Its sessions do not conflict here, because their store has locks of its own. */
   readonly dataDirectory: string;
-  /** The file that this server has as long as it has the workspace of a session. */
+  /** The path of a file that exists as long as this server has the workspace of a session. */
   readonly recordOf: (sessionId: string) => string;
   readonly directory?: string | undefined;
   readonly machine?: string | undefined;
@@ -68,7 +68,7 @@ export function createMachineLocks(options: MachineLocksOptions): MachineLocks {
       try {
         const { pid } = process;
         const server = { machine, data: dataDirectory, record: recordOf(sessionId), pid, started: startOfProcess(pid) };
-        // Written first: of two servers that do this at the same moment at most one sees no other.
+        // Written before the check: of two servers that lock at the same time, at most one finds no other lock.
         await write({ session_id: sessionId, path, ...server });
         const other = await findOther(sessionId, path);
         if (other !== undefined) await release(sessionId);
@@ -99,7 +99,7 @@ export function createMachineLocks(options: MachineLocksOptions): MachineLocks {
     return undefined;
   }
 
-  /** The home directory may be shared by machines. */
+  /** Reads the locks of this machine. Other machines may share the home directory. */
   async function readLocks(): Promise<readonly MachineLock[]> {
     const names = (await readdir(directory)).filter((name) => name.endsWith('.json'));
     const locks = await Promise.all(names.map((name) => readLock(join(directory, name))));
@@ -107,7 +107,7 @@ export function createMachineLocks(options: MachineLocksOptions): MachineLocks {
   }
 }
 
-/** A service may have no home directory that it can write to. It works without these locks. */
+/** Errors after which the server works without these locks: a service may have no writable home directory. */
 const UNWRITABLE: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR']);
 
 interface MachineLock {
@@ -120,10 +120,10 @@ interface MachineLock {
   readonly started: string | null;
 }
 
-/** Undefined: it was released in the meantime. */
+/** Reads a lock. Undefined if it was released in the meantime. */
 async function readLock(file: string): Promise<MachineLock | undefined> {
   try {
-    // Only `write` above writes it, and renames it into place.
+    // The content is complete and trusted: only `write` above writes it, and renames it into place.
     return JSON.parse(await readFile(file, 'utf8')) as MachineLock;
   } catch {
     return undefined;

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../base/json/json.ts';
 import { requestError } from '../../base/request-error.ts';
 import type { NewSession, SessionSources } from './session-sources.ts';
 
-/** What a fork takes over from the disk of its origin: the sources of the workspace, and the recorded files. */
+/** Copies data of a forked session on the disk of its origin: the sources of the workspace, and the recorded files. */
 export interface ForkedWorkspaces {
   readonly addAgain: (
     session: NewSession,
@@ -17,7 +17,7 @@ export interface ForkedWorkspaces {
 
 type CopyFiles = (fromSessionId: string, toSessionId: string, tree: string) => Promise<void>;
 
-/** What a fork takes over from this disk. It is bound to this node, because its workspace gets these files. */
+/** Creates the service for origins on this disk. The fork is bound to this node, because its workspace uses the copied files. */
 export function createLocalForks(
   sources: Pick<SessionSources, 'addAgain'>,
   copyFiles: CopyFiles,
@@ -32,11 +32,11 @@ export function createLocalForks(
   };
 }
 
-/** What forks of sessions on several nodes need. */
+/** The dependencies of {@link createNodeForks}. */
 export interface NodeForksOptions {
-  /** Of sessions whose workspace is on this disk. */
+  /** The service for sessions whose workspace is on this disk. */
   readonly local: ForkedWorkspaces;
-  /** The node that has the workspace of a session; undefined if it is this one or none. */
+  /** The node that has the workspace of a session; undefined if it is this node or none. */
   readonly findOther: (sessionId: string) => Promise<string | undefined>;
   readonly ask: (
     nodeId: string,
@@ -44,7 +44,7 @@ export interface NodeForksOptions {
   ) => Promise<{ readonly answer: JsonObject; done(): Promise<void> } | undefined>;
 }
 
-/** Forks on several nodes: a fork is made on the node that has the workspace of its origin, and stays there. */
+/** Creates the service for several nodes: a fork is created on the node that has the workspace of its origin, and stays there. */
 export function createNodeForks({ local, findOther, ask }: NodeForksOptions): ForkedWorkspaces {
   return {
     addAgain: async (session, from, sources) => {
@@ -66,21 +66,21 @@ export function createNodeForks({ local, findOther, ask }: NodeForksOptions): Fo
       const problem = `the node ${node}, which has the workspace of ${from}, does not answer`;
       throw requestError('shutting_down', problem, { advice: 'repeat the request when it is back' });
     }
-    // The other side is the same program.
+    // The cast is safe because the other node runs the same program.
     const { error, result } = given.answer as unknown as { readonly error?: ErrorData; readonly result?: unknown };
     if (error !== undefined) throw toError(error);
     return result;
   }
 }
 
-/** The other side. What is asked for besides is answered by `others`. */
+/** Handles the requests of `createNodeForks` on other nodes. Other requests are passed to `others`. */
 export function answerForks(
   local: ForkedWorkspaces,
   others: (question: JsonObject, id: string) => Promise<JsonObject>,
 ): typeof others {
   return async (question, id) => {
     if (question['type'] !== FORK) return await others(question, id);
-    // Only `createNodeForks` asks.
+    // Only `createNodeForks` sends these requests.
     const { from, session, sources, to, tree } = question as unknown as Asked;
     try {
       if (to !== undefined) await local.copyFiles(from, to, tree);

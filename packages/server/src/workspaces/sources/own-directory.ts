@@ -6,8 +6,8 @@ import { closing, Directory, isCode } from '../../tools/workspace/directory.ts';
 import { OUTPUTS_PATH, toInside } from '../../tools/workspace/session-paths.ts';
 
 /**
- * Makes the directory of the session in a workspace that is not empty: for outputs, and with a `.gitignore` of its own, so
- * that no repository sees it. What is there may have been made by others, so no link is followed.
+ * Creates the server's directory in a workspace that is not empty: for outputs, and with a `.gitignore` of its own, so
+ * that no repository sees it. An existing entry may have been created by the user or an agent, so no link is followed.
  */
 export async function makeOwnDirectory(workspace: string): Promise<void> {
   const parts = toInside(OUTPUTS_PATH)!.split('/');
@@ -46,7 +46,7 @@ async function writeIgnore(directory: Directory): Promise<void> {
   if (file !== undefined) await closing(file, () => file.writeFile('*\n'));
 }
 
-/** Removes it from the user's directory. A link in its place is not followed. */
+/** Removes the server's directory from the user's directory. A link at its path is not followed. */
 export async function removeOwnDirectory(directory: string): Promise<void> {
   const own = join(directory, OWN);
   const stats = await lstat(own).catch(() => undefined);

@@ -10,17 +10,17 @@ import { findRepository, type RepositoryPlace } from './find-repository.ts';
 import { findGitDirectoryAround, isGitName } from './git-directories.ts';
 import { createRepositoryReader } from './read-repository.ts';
 
-/** What the plan of a directory depends on. */
+/** The dependencies of {@link planDirectory}. */
 export interface PlanOptions {
   readonly git: RepositoryGit;
   readonly allowed: AllowedDirectories;
   /** The real path of the data directory of this server. */
   readonly dataDirectory: string;
-  /** Whether tools run in a sandbox here. */
+  /** Whether tools run in a sandbox on this machine. */
   readonly isSandboxed: () => Promise<boolean>;
 }
 
-/** What a resource has beside its id and times. */
+/** The fields of a directory resource, without its id and times. */
 export type PlannedDirectory = Omit<DirectoryResource, 'id' | 'created_at' | 'updated_at'>;
 
 /** Decides how a session works on a directory, before the session is created. Throws request errors. */
@@ -115,7 +115,7 @@ async function checkMode(
   );
 }
 
-/** Hooks and settings of a git directory are programs that the user's git runs later. */
+/** Throws for a path in a git directory: its hooks and settings are programs that the user's git runs later. */
 async function checkOutsideGit(path: string): Promise<void> {
   const around = await findGitDirectoryAround(path);
   if (around === undefined) return;
@@ -128,7 +128,7 @@ async function checkOutsideGit(path: string): Promise<void> {
   throw wrong(`path: ${path} ${place}, which agents must not change`, advice);
 }
 
-/** A process in a sandbox does not have the rights of another user, even where the server is root. */
+/** Throws if the path belongs to another user: a process in a sandbox does not have the rights of that user, even if the server is root. */
 async function checkOwner({ isSandboxed }: PlanOptions, path: string): Promise<void> {
   const { uid } = await stat(path);
   if (uid === process.getuid?.() || !(await isSandboxed())) return;
@@ -137,7 +137,7 @@ async function checkOwner({ isSandboxed }: PlanOptions, path: string): Promise<v
 }
 
 /**
- * `fleetloom/<the end of the id>`. Without the title of the session: agents of all workspaces that use the repository see the
+ * The branch of a session: `fleetloom/<the end of the id>`, without its title: agents of all workspaces that use the repository see the
  * names of its branches.
  */
 function toBranch(sessionId: string): string {

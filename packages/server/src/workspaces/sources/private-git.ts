@@ -6,18 +6,18 @@ import type { SourceRepository } from '../workspace-source.ts';
 import { readBelow } from './read-below.ts';
 import type { RepositoryReader, Setting } from './read-repository.ts';
 
-/** The files of a session that take the place of the user's git directory. */
+/** The files of a session that replace the user's git directory. */
 export interface PrivateGit {
   /** The git directory. */
   readonly path: string;
-  /** A file that names it, as `.git` of a worktree does. */
+  /** A file that names the git directory, like `.git` of a worktree. */
   readonly pointer: string;
-  /** The user's object directories, by the paths that the git directory knows them by. */
+  /** The user's object directories, each with the path that the git directory refers to. */
   readonly objects: readonly ReadOnlyPath[];
 }
 
 /**
- * Where a session has them. The user's objects get paths of their own: those that they have may be below a `.git` that is
+ * The paths of these files. The user's object directories get other paths, because their own may be below a `.git` that is
  * covered in the sandbox.
  */
 export function toPrivateGit(directory: string, { objects }: Pick<SourceRepository, 'objects'>): PrivateGit {
@@ -29,8 +29,8 @@ export function toPrivateGit(directory: string, { objects }: Pick<SourceReposito
 }
 
 /**
- * Creates the git directory that agents use instead of the user's: the user's objects, branches and tags to read, refs, index
- * and configuration of its own to write. Nothing in it comes from the user's configuration but the author and the remotes.
+ * Creates the git directory that agents use instead of the user's: with the user's objects, branches and tags to read, and refs, index
+ * and configuration of its own to write. Of the user's configuration it contains only the author and the remotes.
  */
 export async function createPrivateGit(
   { path, pointer, objects }: PrivateGit,
@@ -60,7 +60,7 @@ export async function createPrivateGit(
   ]);
 }
 
-/** For git commands without a sandbox; a sandbox has mounts at these paths. */
+/** Creates links to the object directories for git commands without a sandbox. A sandbox has mounts at these paths. */
 async function linkObjects(objects: PrivateGit['objects']): Promise<void> {
   for (const { path, at } of objects) {
     await mkdir(dirname(at), { recursive: true, mode: 0o700 });
@@ -68,16 +68,16 @@ async function linkObjects(objects: PrivateGit['objects']): Promise<void> {
   }
 }
 
-/** Files are written and read as they are: no filter, no line endings, no encoding, no keyword. */
+/** Attributes with which git does not convert files: no filters, line endings, encodings or keywords. */
 export const EXACT_BYTES = '* -text -eol -crlf -ident -filter -working-tree-encoding\n';
 
-/** An agent must be able to commit. What the user has set comes later, and wins. */
+/** A default author, so that agents can commit. The user's settings come later and override it. */
 const AGENT_AUTHOR: readonly Setting[] = [
   ['user', null, 'name', 'Fleetloom agent'],
   ['user', null, 'email', 'agent@fleetloom.invalid'],
 ];
 
-/** The same at the beginning of a configuration that is copied. */
+/** The default author as text, inserted at the beginning of a copied configuration. */
 export const AGENT_AUTHOR_TEXT: string = toText(AGENT_AUTHOR);
 
 function toConfig(objectFormat: 'sha1' | 'sha256', settings: readonly Setting[]): string {
@@ -109,13 +109,13 @@ function toPackedRefs(refs: ReadonlyMap<string, string>): string {
   return `# pack-refs with: peeled fully-peeled sorted \n${byName.map(([, lines]) => lines).join('')}`;
 }
 
-/** Agents see the user's rules of what is not part of the repository, and never the session's own directory. */
+/** The exclude rules for agents: the user's rules for this repository, and the server's directory in the workspace. */
 async function readExclude(commonDirectory: string): Promise<string> {
   const rules = await readBelow(commonDirectory, 'info/exclude', workspaceLimits.gitFileBytesMax);
   return `${rules?.toString().trimEnd() ?? ''}\n/.fleetloom/\n`;
 }
 
-/** The commits whose parents are not there. */
+/** Copies the list of commits whose parents are missing in a shallow clone. */
 async function copyShallow(commonDirectory: string, path: string): Promise<void> {
   const shallow = await readBelow(commonDirectory, 'shallow', workspaceLimits.shallowBytesMax);
   if (shallow !== undefined) await writeFile(join(path, 'shallow'), shallow);

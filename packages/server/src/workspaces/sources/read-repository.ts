@@ -7,13 +7,13 @@ import type { RepositoryPlace } from './find-repository.ts';
 /** Reads from the user's repository, without changing it. */
 export interface RepositoryReader {
   readonly objectFormat: () => Promise<'sha1' | 'sha256'>;
-  /** The commit that a name stands for, `HEAD` by default. Undefined in a repository without commits, if no name was given. */
+  /** Resolves a name, by default `HEAD`, to a commit. Undefined in a repository without commits, if no name was given. */
   readonly resolveCommit: (name: string | undefined) => Promise<string | undefined>;
-  /** The branch that is checked out, as `refs/heads/main`. */
+  /** The checked-out branch, such as `refs/heads/main`; undefined if HEAD is detached. */
   readonly headRef: () => Promise<string | undefined>;
   /** Branches, remote branches and tags, as lines of a `packed-refs` file. */
   readonly packedRefs: () => Promise<ReadonlyMap<string, string>>;
-  /** Committed files that a sparse checkout leaves out of the working tree, each byte of their paths as one character. */
+  /** Committed files that a sparse checkout does not include. Their paths have one character for each byte. */
   readonly sparsePaths: () => Promise<ReadonlySet<string>>;
   /** The author of commits, and the remotes without credentials. */
   readonly settings: () => Promise<readonly Setting[]>;
@@ -70,7 +70,7 @@ export function createRepositoryReader(git: RepositoryGit, place: RepositoryPlac
 
 const COMMIT = /^([0-9a-f]{40}|[0-9a-f]{64})$/;
 
-/** Everything that git has to read. */
+/** The directories that git has to read. */
 export function pathsOf({ gitDirectory, commonDirectory, objects }: RepositoryPlace): readonly string[] {
   return [...new Set([commonDirectory, gitDirectory, ...objects])];
 }
@@ -82,11 +82,11 @@ function toPackedRef(line: string): [string, string][] {
   return [[name!, peeled === '' ? `${id} ${name}\n` : `${id} ${name}\n^${peeled}\n`]];
 }
 
-/** Only what agents may know. Keys are `section.subsection.name`, and the value begins in the next line. */
+/** Parses a setting, if agents may see it. Keys are `section.subsection.name`, and the value begins in the next line. */
 function toSetting(entry: string): Setting[] {
   const at = entry.indexOf('\n');
   const [key, value] = [entry.slice(0, at), entry.slice(at + 1)];
-  // oxlint-disable-next-line no-control-regex -- a value must not end its line in the file that it is written to
+  // oxlint-disable-next-line no-control-regex -- a value must not contain a line break, because it is written to another file
   if (at < 0 || /[\u0000-\u001f]/.test(value)) return [];
   if (key === 'user.name' || key === 'user.email') return [['user', null, key.slice(5), value]];
   const [, remote, name] = /^remote\.([\w./-]+)\.(url|fetch)$/.exec(key) ?? [];

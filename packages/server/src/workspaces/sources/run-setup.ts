@@ -5,14 +5,14 @@ import { runLaunch } from '../../tools/sandbox/run-launch.ts';
 import { workspaceLimits } from '../limits.ts';
 import type { SetupResult, WorkspaceMounts } from '../workspace-source.ts';
 
-/** Runs the setup command of a workspace with what the agents' own commands have: the same files, and no network. */
+/** Runs the setup command of a workspace with the same files as the agents' commands, and without network. */
 export type RunSetup = (request: SetupRequest) => Promise<SetupResult>;
 
 /** A setup command and its workspace. */
 export interface SetupRequest {
   readonly command: string;
   readonly workspace: string;
-  /** The directory in the workspace in which it runs. Default: the workspace itself. */
+  /** The directory in the workspace in which the command runs; by default the workspace itself. */
   readonly inside?: string | undefined;
   readonly mounts: WorkspaceMounts;
   readonly signal?: AbortSignal | undefined;
@@ -21,7 +21,7 @@ export interface SetupRequest {
 /** How setup commands are run. */
 export interface SetupOptions {
   readonly openSandbox: () => Promise<SandboxState>;
-  /** Whether commands may run where there is no sandbox. */
+  /** Whether commands may run without a sandbox. */
   readonly allowsUnsandboxed: boolean;
   readonly timeoutMs?: number | undefined;
 }
@@ -33,7 +33,7 @@ export function createSetupRunner(options: SetupOptions): RunSetup {
     const sandbox = await chooseSandbox(options);
     const launch = sandbox.launch({
       program: '/bin/bash',
-      // Entered in the sandbox: an earlier command may have put a link in its place.
+      // Changes directory in the sandbox: an earlier command may have replaced the directory by a link.
       args: ['-c', 'cd -- "$0" && exec /bin/bash -c "$1"', `./${inside}`, command],
       workspace,
       isWorkspaceWritable: mounts.isWritable,

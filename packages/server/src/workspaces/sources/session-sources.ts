@@ -10,13 +10,13 @@ import type { RepositorySources } from '../repository-sources.ts';
 import type { InPlaceLocks } from './in-place-locks.ts';
 import { type PlanOptions, planDirectory } from './plan-directory.ts';
 
-/** What the workspaces of new sessions are made from. */
+/** Checks and stores the sources of the workspaces of new sessions. */
 export interface SessionSources {
   /** Checks a source and stores it for a session that is about to be created. Throws request errors. */
   add(session: NewSession, params: readonly SourceResourceParams[]): Promise<readonly SourceResource[]>;
   /** Checks sources of sessions that may be created later. Stores nothing. Throws request errors. */
   check(workspaceId: string, params: readonly SourceResourceParams[]): Promise<void>;
-  /** The sources of the session `from` for a fork of it, which begins with the same commits. */
+  /** Stores the sources of the session `from` for a fork of it, which begins with the same commits. */
   addAgain(session: NewSession, from: string, sources: readonly SourceResource[]): Promise<readonly SourceResource[]>;
 }
 
@@ -26,7 +26,7 @@ export interface NewSession {
   readonly sessionId: string;
 }
 
-/** What sources are checked with. */
+/** The dependencies of {@link createSessionSources}. */
 export interface SessionSourcesOptions extends PlanOptions {
   readonly resources: Pick<SessionResources, 'addSource'>;
   readonly repositories: RepositorySources;
@@ -35,7 +35,7 @@ export interface SessionSourcesOptions extends PlanOptions {
   readonly settle?: ((sessionId: string) => Promise<void>) | undefined;
 }
 
-/** Creates the check of sources. */
+/** Creates the service. */
 export function createSessionSources(options: SessionSourcesOptions): SessionSources {
   const add = async (session: NewSession, params: readonly SourceResourceParams[]) => {
     const { directory, repositories } = split(params);
@@ -70,7 +70,7 @@ export function createSessionSources(options: SessionSourcesOptions): SessionSou
   }
 }
 
-/** A directory, or repositories. */
+/** Splits sources by type. Throws unless they are either one directory or only repositories. */
 function split(params: readonly SourceResourceParams[]) {
   const directories = params.filter((each) => each.type === 'directory');
   const repositories = params.filter((each) => each.type !== 'directory');
@@ -79,7 +79,7 @@ function split(params: readonly SourceResourceParams[]) {
   throw requestError('invalid_request', 'resources: a directory is the whole workspace of a session', { advice });
 }
 
-/** Two sessions cannot work on a directory in place, so a fork has a worktree or a copy of its own. */
+/** The parameters of the directory of a fork. Two sessions cannot work on a directory in place, so a fork gets a worktree or a copy. */
 function toAgain(source: DirectoryResource): DirectoryResourceParams {
   const { type, path, mode, commit, copy, setup } = source;
   if (mode === 'read_only') return { type, path, mode };

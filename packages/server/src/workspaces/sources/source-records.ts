@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import { isCode } from '../../tools/workspace/directory.ts';
 import type { DirectorySource, SetupResult } from '../workspace-source.ts';
 
-/** What this disk has of the workspace of a session with a source. */
+/** The record of the workspace on this disk of a session with a source. */
 export interface SourceRecord {
-  /** `creating`: a crash in the meantime has left a part of it. */
+  /** `creating`: the workspace is being created, or a crash has left an incomplete one. */
   readonly state: 'creating' | 'ready';
   readonly source: DirectorySource;
-  /** How its setup command ended; null if it has none, or has not run. */
+  /** The result of the setup command; null if there is none, or it has not run yet. */
   readonly setup: SetupResult | null;
 }
 
-/** The records of this disk, one file for each session. They are written before anything else is, and removed last. */
+/** The records of this disk, one file for each session. A record is written before any other file, and removed last. */
 export interface SourceRecords {
   read(sessionId: string): Promise<SourceRecord | undefined>;
   write(sessionId: string, record: SourceRecord): Promise<void>;
@@ -20,7 +20,7 @@ export interface SourceRecords {
   list(): Promise<readonly string[]>;
 }
 
-/** The directory of the records, below the one that keeps what belongs to workspaces. */
+/** The name of the directory of the records. */
 export const RECORDS = 'workspace-sources';
 
 /** The file with the record of a session. */
@@ -28,7 +28,7 @@ export function toRecordFile(directory: string, sessionId: string): string {
   return join(directory, `${sessionId}.json`);
 }
 
-/** Keeps records in a directory. */
+/** Stores records in a directory. */
 export function createSourceRecords(directory: string): SourceRecords {
   const fileOf = (sessionId: string) => toRecordFile(directory, sessionId);
   return {

@@ -16,12 +16,12 @@ export function stripGitConfig(text: string): string {
   return kept.join('\n');
 }
 
-/** A section, and what follows in its line: `[remote "origin"] url = …` is one line. */
+/** A section header and the rest of its line: `[remote "origin"] url = …` is one line. */
 const HEADER = /^(\s*\[\s*([a-z0-9.-]+)(?:\s+"(?:[^"\\]|\\.)*")?\s*\])(.*)$/is;
 
 const SECRET_KEY = /extraheader|helper|cookie|pass|token|secret|askpass|sslkey|sshcommand/;
 
-/** Lines that end with a backslash continue in the next one. */
+/** Joins lines that end with a backslash with the next line. */
 function toLogicalLines(text: string): readonly string[] {
   const lines: string[] = [];
   let isOpen = false;

@@ -6,7 +6,7 @@ import { type DirectorySource, PLAIN_MOUNTS, type WorkspaceMounts } from '../wor
 import { findNestedGit, withParents } from './find-nested-git.ts';
 import { type PrivateGit, toPrivateGit } from './private-git.ts';
 
-/** The mounts of a session: its private git directory takes the place of the user's, and nested ones are covered. */
+/** The mounts of a session: its private git directory replaces the user's, and nested git directories are covered. */
 export async function toMounts(source: DirectorySource, privateDirectory: string): Promise<WorkspaceMounts> {
   const { mode, workspace, repository } = source;
   const isWritable = mode !== 'read_only';
@@ -22,7 +22,7 @@ export async function toMounts(source: DirectorySource, privateDirectory: string
   };
 }
 
-/** A directory is covered by a directory, and a file by a file. A directory below the top of a repository has neither. */
+/** The cover of `.git`: a directory covers a directory, a file covers a file. Undefined below the top of a repository, which has no `.git`. */
 async function toCover(workspace: string, git: PrivateGit, isWritable: boolean): Promise<WorkspaceCover | undefined> {
   const stats = await lstat(join(workspace, '.git')).catch(() => undefined);
   if (stats === undefined) return undefined;
@@ -31,9 +31,9 @@ async function toCover(workspace: string, git: PrivateGit, isWritable: boolean):
 }
 
 /**
- * Covers the git directories that the user has below the directory: a directory by an empty one, a file by the same file, both
- * read-only. The directories that they are in are mounted on themselves, because an agent could rename them otherwise and
- * put others in their place.
+ * Covers the git directories of the user below the directory: a directory by an empty directory, a file by the same file, both
+ * read-only. Their parent directories are mounted on themselves, because otherwise an agent could rename them and
+ * create others at their paths.
  */
 async function toNestedCovers(
   source: DirectorySource,
@@ -42,7 +42,7 @@ async function toNestedCovers(
 ): Promise<readonly WorkspaceCover[]> {
   const { mode, workspace } = source;
   if (mode !== 'in_place' && mode !== 'read_only') return [];
-  // A session of an earlier version has no list.
+  // Sessions of earlier versions have no list.
   const all = source.nestedGit ?? (await findNestedGit(workspace));
   const nested = new Map(all.filter(({ inside }) => inside !== top?.inside).map((each) => [each.inside, each.type]));
   if (nested.size === 0) return [];
@@ -51,7 +51,7 @@ async function toNestedCovers(
   const covers: WorkspaceCover[] = [];
   const missing: string[] = [];
   for (const inside of withParents([...nested.keys()].map((key) => ({ inside: key })))) {
-    // The user may have removed it, and what took its place since then is not covered.
+    // The user may have removed the parent directory; an entry that has replaced it is not covered.
     if (missing.some((parent) => inside.startsWith(`${parent}/`))) continue;
     const path = join(workspace, inside);
     const type = typeOf(await lstat(path).catch(() => undefined));

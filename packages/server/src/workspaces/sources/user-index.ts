@@ -8,7 +8,7 @@ import type { SourceRepository } from '../workspace-source.ts';
 import type { PrivateGit } from './private-git.ts';
 import { readBelow } from './read-below.ts';
 
-/** The user's working tree, as the private git directory of a session sees it. */
+/** The user's working tree, accessed through the private git directory of a session. */
 export interface UserTree {
   readonly git: RepositoryGit;
   readonly repository: SourceRepository;
@@ -16,17 +16,17 @@ export interface UserTree {
 }
 
 /**
- * Copies the user's index, which knows which files have not changed, so that git need not read them all. An index that is split
- * over two files cannot be copied. Then it is made from the base, and git reads all files.
+ * Copies the user's index, which has the states of unchanged files, so that git need not read them all. An index that is split
+ * into two files cannot be copied. Then an index is created from the base, and git reads all files.
  */
 export async function copyUserIndex(tree: UserTree, to: string): Promise<void> {
   const { repository } = tree;
-  // Read before the content: an index that is replaced in between is then taken for an older one, which only costs time.
+  // The time is read before the content: if the index is replaced in between, it is treated as older, which only costs time.
   const { mtimeMs } = await lstat(join(repository.gitDirectory, 'index')).catch(() => ({ mtimeMs: 0 }));
   const content = await readBelow(repository.gitDirectory, 'index', workspaceLimits.indexBytesMax);
   if (content !== undefined) {
     await writeFile(to, content, { mode: 0o600 });
-    // Git reads a file again that changed in the second in which its index was written. A copy must be as old as the original.
+    // Git reads files again that changed in the second in which the index was written, so a copy must have the time of the original.
     await utimes(to, Math.floor(mtimeMs / 1_000), Math.floor(mtimeMs / 1_000));
     if (await isUsable(tree, to)) return;
     await rm(to);

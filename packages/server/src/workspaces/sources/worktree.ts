@@ -39,7 +39,7 @@ export async function addWorktree({ git, repository, workspace, privateGit }: Wo
     throw toFailure(error, `git cannot add a worktree to ${repository.top}`);
   }
   await checkOut({ git, repository, workspace, privateGit });
-  // So that the user's own git sees the worktree as it is.
+  // Copies the index, so that the user's own git sees the worktree as unchanged.
   const index = join(adminOf(repository, workspace), 'index');
   await copyFile(join(privateGit.path, 'index'), index, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
 }
@@ -62,7 +62,7 @@ async function checkOut({ git, repository, workspace, privateGit }: Worktree): P
 
 const MISSING = /cannot read object|unable to read|missing blob/;
 
-/** Objects are never fetched for a session: what the repository fetches them with is a setting that runs programs. */
+/** The error for missing objects. They are never fetched for a session, because a repository's settings for fetching can run programs. */
 function missing({ top, base }: SourceRepository, cause: GitFailure): FleetloomError {
   return new FleetloomError({
     code: 'workspace_failed',
@@ -73,12 +73,12 @@ function missing({ top, base }: SourceRepository, cause: GitFailure): FleetloomE
   });
 }
 
-/** More of them do not make it faster. */
+/** Workers of a checkout. More workers do not make it faster. */
 const CHECKOUT_WORKERS_MAX = 8;
 
 /**
- * Removes what a session has in the user's repository: its directory below `worktrees/`, and its branch unless it has
- * been moved since. Also after a crash in the middle of {@link addWorktree}. The files are left to the caller.
+ * Removes the session's entries in the user's repository: its directory below `worktrees/`, and its branch unless the branch has
+ * been moved. Works after a crash during {@link addWorktree}, too. The caller removes the files.
  */
 export async function forgetWorktree(
   git: RepositoryGit,
@@ -91,14 +91,14 @@ export async function forgetWorktree(
     `worktrees/${basename(workspace)}/gitdir`,
     workspaceLimits.gitFileBytesMax,
   );
-  // Another repository may be at this path by now.
+  // Another repository may be at this path now, whose worktree must not be removed.
   if (pointer === undefined || pointer.toString().trim() === join(workspace, '.git'))
     await rm(admin, { recursive: true, force: true });
   await rmdir(join(commonDirectory, 'worktrees')).catch(() => undefined);
   if (branch === null || base === null) return;
   const reach = { readOnlyPaths: [gitDirectory, ...objects], isDirectoryWritable: true };
   const options = { cwd: commonDirectory, gitDirectory: commonDirectory, reach };
-  // Fails if the branch is gone, or was moved: then it has commits that were applied to it.
+  // Fails if the branch is gone, or was moved because changes were applied to it.
   await git.run(['update-ref', '-d', `refs/heads/${branch}`, base], options).catch((error: unknown) => {
     if (!(error instanceof GitFailure)) throw error;
   });

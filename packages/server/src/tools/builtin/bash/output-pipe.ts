@@ -7,14 +7,14 @@ import { runToEnd } from '../../run-to-end.ts';
 import { startProgram } from '../../start-program.ts';
 
 /**
- * A pipe: we have one end, a program gets the other. The pipes that Node makes for its children are sockets, which
- * cannot be opened again by name, and then `echo no > /dev/stderr` fails. This one has a name for a moment.
+ * A pipe from a program to this process. The pipes that Node creates for its children are sockets, which
+ * cannot be opened again by name, so that `echo no > /dev/stderr` would fail. This one is created as a named pipe.
  */
 export interface OutputPipe {
   readonly reader: Socket;
-  /** For the child. */
+  /** The write end, for the child. */
   readonly writeFd: number;
-  /** When the child has its end. Without this the reader would never see the end. */
+  /** Closes the write end of this process, after the child has inherited it. Otherwise the reader would never receive the end of the output. */
   closeWriter(): void;
 }
 
@@ -24,7 +24,7 @@ export async function openOutputPipe(): Promise<OutputPipe> {
   try {
     const path = join(directory, 'output');
     await makePipe(path);
-    // In this order: opening it for writing waits for a reader, and opening it for reading must not wait for a writer.
+    // Opened in this order: opening for writing waits for a reader, and opening for reading must not wait for a writer.
     const readFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const writeFd = openSync(path, constants.O_WRONLY);
     return {

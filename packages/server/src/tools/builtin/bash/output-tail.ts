@@ -1,5 +1,5 @@
 /**
- * The end of what a shell says, up to a mark that it sets after each command. However much is said, no more than the
+ * The end of the output of a shell, up to a mark that it writes after each command. However long the output is, no more than the
  * last `bytesMax` bytes and two chunks are held.
  */
 export class OutputTail {
@@ -14,7 +14,7 @@ export class OutputTail {
 
   add(chunk: Buffer): void {
     const last = this.#chunks.at(-1);
-    // Small pieces become larger ones, so that there are few of them and a mark is never in more than two.
+    // Small pieces are joined, so that there are few of them and a mark is never in more than two.
     if (last !== undefined && last.length < PIECE_BYTES) this.#chunks.splice(-1, 1, Buffer.concat([last, chunk]));
     else this.#chunks.push(chunk);
     this.#bytes += chunk.length;
@@ -68,7 +68,7 @@ function toText(bytes: Buffer, bytesMax: number, wasCut: boolean): string {
   return isCut ? `[only the last ${bytesMax} bytes of the output are kept]\n${text}` : text;
 }
 
-/** A character whose first bytes were cut away would be shown as up to three strange ones. */
+/** Drops the rest of a truncated character, which would be shown as up to three replacement characters. */
 function dropHalfCharacter(bytes: Buffer): Buffer {
   let at = 0;
   while (at < 3 && ((bytes[at] ?? 0) & 0xc0) === 0x80) at++;
@@ -76,5 +76,5 @@ function dropHalfCharacter(bytes: Buffer): Buffer {
 }
 
 /** Escape sequences of terminals for colours and cursor movements. */
-// oxlint-disable-next-line no-control-regex -- it begins with the escape character
+// oxlint-disable-next-line no-control-regex -- sequences begin with the escape character
 const COLOURS = /\u001b\[[0-9;?]*[ -/]*[@-~]/g;

@@ -9,12 +9,12 @@ import { ToolFailure } from '../../tool-failure.ts';
 import { type OutputPipe, openOutputPipe } from './output-pipe.ts';
 import { OutputTail } from './output-tail.ts';
 
-/** Where the shell runs, and how much output it may have. */
+/** The program and directory of a shell, and the limits of its output. */
 export interface ShellOptions {
-  /** Where bash is. */
+  /** The path of bash. */
   readonly program: string;
   readonly workspace: string;
-  /** Variables beside those of this process. */
+  /** Environment variables in addition to the variables of this process. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
   readonly outputBytesMax: number;
   readonly drainMs: number;
@@ -26,7 +26,7 @@ export interface ShellCommand {
   readonly signal: AbortSignal;
 }
 
-/** After anything but `exited` the shell is gone. */
+/** How a command ended. After any other type than `exited` the shell is gone. */
 export type ShellOutcome = { readonly output: string } & (
   | { readonly type: 'exited'; readonly status: number }
   /** The command ended the shell: `exit`, `exec`, or a signal. */
@@ -36,10 +36,10 @@ export type ShellOutcome = { readonly output: string } & (
 );
 
 /**
- * A bash that stays: directory, variables and functions of one command are there for the next. One command at a time.
+ * A bash process that keeps directory, variables and functions between commands. Runs one command at a time.
  *
- * Commands go in through their own channel and are evaluated, so that neither a quote that is left open nor a command
- * that reads its input swallows the next one. After each the shell sets a mark in its output, which shows where
+ * Commands are sent through a descriptor of their own and evaluated, so that neither an unclosed quote nor a command
+ * that reads its input consumes the next one. After each command the shell writes a mark to its output, which shows where
  * the output ends although children in the background still hold it open.
  */
 export class Shell {
@@ -47,7 +47,7 @@ export class Shell {
   readonly #pipe: OutputPipe;
   readonly #tail: OutputTail;
   readonly #marker: string;
-  /** Settles when the shell is gone, everything that it started with it, and all that it said was read. */
+  /** Settles when the shell and all processes that it started are gone, and their output was read. */
   readonly #gone: Promise<number>;
   #isGone = false;
   #onOutput = (): void => {};
@@ -79,7 +79,7 @@ export class Shell {
       this.#tail.add(chunk);
       this.#onOutput();
     });
-    // A pipe whose other side is gone: the exit of the child reports more.
+    // Errors are ignored: they occur when the other side is gone, which the exit of the child reports.
     pipe.reader.on('error', () => {});
     this.#gone = this.#watch(drainMs);
   }
@@ -94,7 +94,7 @@ export class Shell {
     const timeout = wait(timeoutMs, 'timed_out' as const, { signal: stop.signal });
     const interruption = untilAborted(signal, stop.signal);
     try {
-      // Opened as a pipe below, and a pipe that we may write to has no other type.
+      // The cast is safe because `startBash` opens this descriptor as a pipe.
       (this.#child.stdio[COMMAND_FD] as Writable).write(`${name}\0${command}\0`);
       const marked = this.#untilMark(name, stop.signal);
       const first = await Promise.race([marked, this.#gone, timeout, interruption]);
@@ -104,19 +104,19 @@ export class Shell {
       return { type: first, output: this.#takeLast(name) };
     } finally {
       stop.abort();
-      // These two end by the line above, with an error that means nothing.
+      // Both promises reject because of the abort above, which is not an error.
       timeout.catch(() => {});
       interruption.catch(() => {});
     }
   }
 
-  /** Kills it with everything that it started. */
+  /** Kills the shell with all processes that it started. */
   async close(): Promise<void> {
     if (!this.#isGone) await killAll(this.#child.pid, this.#marker);
     await this.#gone;
   }
 
-  /** The mark may be among the last words: of a command that ended while its shell was killed. */
+  /** Takes the last output. It may contain the mark, if the command ended while its shell was being killed. */
   #takeLast(name: string): string {
     return this.#tail.takeUntilMark(name)?.text ?? this.#tail.take();
   }
@@ -157,7 +157,7 @@ async function startBash(
     return await startProgram(program, SHELL_ARGS, {
       cwd: workspace,
       env: { ...process.env, ...environment, [SHELL_VARIABLE]: marker },
-      // Its own process group, which is killed as a whole.
+      // Gets a process group of its own, which is killed as a whole.
       detached: true,
       stdio: ['ignore', writeFd, writeFd, 'pipe'],
     });
@@ -170,13 +170,13 @@ async function startBash(
 
 const COMMAND_FD = 3;
 
-/** Marks all processes that a shell started, so that they are found in any process group. */
+/** The variable that marks all processes of a shell, so that they are found in any process group. */
 const SHELL_VARIABLE = `${MARKER_PREFIX}SHELL`;
 
 /**
- * What the shell does: take a command, evaluate it, say how it ended. First it closes the descriptors that it inherited from the
- * parent of this process. The mark has its own way out, because a command may send the output elsewhere for good (`exec > file`); commands
- * see neither channel. `builtin`, because commands can redefine words.
+ * The loop of the shell: read a command, evaluate it, print its exit status. First it closes the descriptors that it inherited from the
+ * parent of this process. The mark is written to a descriptor of its own, because a command may redirect the output permanently (`exec > file`); commands
+ * have neither descriptor. Uses `builtin`, because commands can redefine these names.
  */
 const LOOP = `
 for _fd in /proc/self/fd/*; do

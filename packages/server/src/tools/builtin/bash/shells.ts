@@ -23,7 +23,7 @@ export interface ShellContext {
 
 /** One shell for each thread. The server sends the commands of a thread one after the other. */
 export class Shells {
-  /** There, or on their way: closing a thread waits for its shell to begin, so that none is left behind. */
+  /** The shells by thread, including starting ones: closing a thread waits for the start of its shell, so that none is left behind. */
   readonly #shells = new Map<string, Promise<Shell>>();
   #isClosed = false;
 
@@ -46,7 +46,7 @@ export class Shells {
   async closeThread(threadId: string): Promise<void> {
     const starting = this.#shells.get(threadId);
     this.#shells.delete(threadId);
-    // The call that started it reports why it did not begin.
+    // The call that started the shell reports why it did not start.
     const shell = await starting?.catch(() => undefined);
     await shell?.close();
   }
@@ -74,7 +74,7 @@ export class Shells {
   }
 }
 
-/** Most of what a shell needs of Node is loaded with it, and some sessions never open one. */
+/** Starts a shell. Its module is loaded on first use, because it loads large parts of Node and some sessions never open a shell. */
 async function start(options: ShellOptions): Promise<Shell> {
   const { Shell } = await import('./shell.ts');
   return await Shell.start(options);

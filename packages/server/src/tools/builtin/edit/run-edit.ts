@@ -9,7 +9,7 @@ export interface EditInput {
   readonly replace_all?: boolean | null | undefined;
 }
 
-/** Replaces a piece of a file, or all that are like it. */
+/** Replaces a text in a file, once or at all places. */
 export async function runEdit(input: EditInput, { files, workspace, limits, signal }: HostContext): Promise<string> {
   const { file_path: path, old_string: old, new_string: next, replace_all: isAll } = input;
   throwIfInterrupted(signal);
@@ -26,10 +26,10 @@ export async function runEdit(input: EditInput, { files, workspace, limits, sign
   return `Edited ${path}: ${count === 1 ? '1 place' : `${count} places`}`;
 }
 
-/** Searched as bytes, which in UTF-8 finds the same as characters and takes a fraction of the memory. */
+/** Counts occurrences in bytes, which in UTF-8 gives the same result as in characters with a fraction of the memory. */
 function countPlaces(content: Buffer, old: string): number {
   const wanted = Buffer.from(old);
-  // Half a surrogate pair cannot be encoded: it would match the replacement character.
+  // Half of a surrogate pair cannot be encoded: it would match the replacement character.
   if (wanted.toString() !== old) return 0;
   let count = 0;
   for (let at = content.indexOf(wanted); at !== -1; at = content.indexOf(wanted, at + wanted.length)) count++;
@@ -46,7 +46,7 @@ interface Replacement {
 
 function replaceAll(content: Buffer, { path, old, next, count, bytesMax }: Replacement): Buffer {
   const [wanted, replacement] = [Buffer.from(old), Buffer.from(next)];
-  // Known before any of it is made: a byte that is replaced a million times by a thousand makes a gigabyte.
+  // Computed before the content is built: replacing a million bytes by a thousand bytes each takes a gigabyte.
   const bytes = content.length + count * (replacement.length - wanted.length);
   if (bytes > bytesMax) {
     throw new ToolFailure(`${path} would have ${bytes} bytes, and only ${bytesMax} can be edited: use bash`);

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 
-/** The beginning of a file. It may have grown since its size was asked for, so the size is not relied on. */
+/** Reads the beginning of a file. Does not rely on its size, because the file may have grown since. */
 export async function readUpTo(handle: FileHandle, bytesMax: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafeSlow(bytesMax);
   let filled = 0;

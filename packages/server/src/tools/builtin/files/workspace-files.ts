@@ -13,7 +13,7 @@ export interface WorkspaceFilesOptions {
   readonly isHeld?: boolean;
 }
 
-/** The files of a workspace, and none but those. */
+/** Access to the files of a workspace, and to no other files. */
 export class WorkspaceFiles {
   readonly #options: WorkspaceFilesOptions;
 
@@ -21,7 +21,7 @@ export class WorkspaceFiles {
     this.#options = options;
   }
 
-  /** Opens a file for reading; pipes, devices and directories are refused. */
+  /** Opens a file for reading. Rejects pipes, devices and directories. */
   async read<Result>(
     workspace: string,
     path: string,
@@ -30,7 +30,7 @@ export class WorkspaceFiles {
     return await withResolvedPath(workspace, path, this.#options, (resolved) => readResolved(resolved, path, work));
   }
 
-  /** Replaces a file atomically: a reader sees all of the old one or all of the new one. Keeps its mode. */
+  /** Replaces a file atomically: a reader sees either the whole old content or the whole new content. Keeps the mode. */
   async write(workspace: string, path: string, content: string): Promise<void> {
     await withResolvedPath(workspace, path, { ...this.#options, makesParents: true }, async (resolved) => {
       checkReplaceable(resolved, path);
@@ -38,7 +38,7 @@ export class WorkspaceFiles {
     });
   }
 
-  /** Like `write`, with content made from the present one. No other tool call of this session changes the file in between. */
+  /** Like `write`, with content computed from the present one. No other tool call of this session changes the file in between. */
   async change(workspace: string, path: string, bytesMax: number, change: (content: Buffer) => Buffer): Promise<void> {
     await withResolvedPath(workspace, path, this.#options, async (found) => {
       await this.#locked(workspace, found, async () => {
@@ -55,7 +55,7 @@ export class WorkspaceFiles {
     });
   }
 
-  /** Makes a file that must not be there yet. */
+  /** Creates a file that must not exist yet. */
   async create(workspace: string, path: string, content: string): Promise<'created' | 'exists'> {
     return await withResolvedPath(
       workspace,
@@ -74,7 +74,7 @@ export class WorkspaceFiles {
     );
   }
 
-  /** Hands out an open directory; `file` is set where the path is one of a file in it. */
+  /** Opens a directory for `work`. If the path is a file, opens its directory and passes its name as `file`. */
   async search<Result>(
     workspace: string,
     path: string,
@@ -110,7 +110,7 @@ export class WorkspaceFiles {
     try {
       await handle.writeFile(content);
       if (like !== undefined) await keepLooks(handle, like);
-      // Without this a power cut can leave the new name with nothing behind it.
+      // Without this a power failure can leave an empty file under the new name.
       await handle.sync();
     } catch (error) {
       await handle.close();
@@ -130,7 +130,7 @@ async function readResolved<Result>(
   work: (file: { handle: FileHandle; bytes: number }) => Promise<Result>,
 ): Promise<Result> {
   if (stats === undefined) throw new ToolFailure(`${path}: there is no such file or directory`);
-  // Before opening, because opening a device can do something; and after, because it may be another one by now.
+  // Checked before opening, because opening a device can have effects, and after, because the file may have been replaced.
   checkRegular(stats, path);
   return await closing(await directory.openFile(name, constants.O_RDONLY), async (handle) => {
     const opened = await handle.stat();
@@ -149,18 +149,18 @@ function checkRegular(stats: { isDirectory(): boolean; isFile(): boolean }, path
   if (!stats.isFile()) throw new ToolFailure(`${path} is not a regular file`);
 }
 
-/** An edited script stays one that can be run, and a file keeps its owner where this process may set it. */
+/** Keeps the mode of a replaced file, and its owner if this process may set it. */
 async function keepLooks(handle: FileHandle, like: NonNullable<ResolvedPath['stats']>): Promise<void> {
   const own = await handle.stat();
   if (own.uid !== like.uid || own.gid !== like.gid) {
     try {
       await handle.chown(like.uid, like.gid);
     } catch (error) {
-      // Only root may give files away, and in the sandbox other users have no number. The content matters more than whose it is.
+      // Only root may change owners, and in the sandbox other users have no id. Writing the content is more important than the owner.
       if (!isCode(error, 'EPERM', 'EINVAL')) throw error;
     }
   }
-  // Without setuid and setgid: the file would run as the user of the server.
+  // Drops setuid and setgid, with which the file would run as the user of the server.
   await handle.chmod(like.mode & 0o777);
 }
 

@@ -4,7 +4,7 @@ import { isOutOfReach, isSkipped, type WalkEnd } from '../../workspace/walk.ts';
 import type { SearchTime } from '../search/search-time.ts';
 import type { GlobPattern, GlobPlaces } from './glob-pattern.ts';
 
-/** What to find, and the limit of visited entries. */
+/** The pattern to find, and the limits of the search. */
 export interface FindFilesOptions {
   readonly glob: GlobPattern;
   readonly time: SearchTime;
@@ -15,8 +15,8 @@ export interface FindFilesOptions {
 }
 
 /**
- * Finds the files that a glob names, as `walk` would, but on the thread of the caller and without the directories in which
- * nothing can match. Other work of the process gets its turn every few milliseconds.
+ * Finds the files that match a glob, like `walk`, but on the thread of the caller and without the directories in which
+ * nothing can match. Yields to other work of the process every few milliseconds.
  */
 export async function findFiles(root: Directory, options: FindFilesOptions): Promise<WalkEnd> {
   const { glob, time, entriesMax, depthMax, onFiles } = options;
@@ -28,7 +28,7 @@ export async function findFiles(root: Directory, options: FindFilesOptions): Pro
   async function visit(directory: Directory, places: GlobPlaces, depth: number): Promise<WalkEnd> {
     const directories: string[] = [];
     let files: string[] = [];
-    // One more than allowed shows that there are more.
+    // Reads one entry more than allowed, to detect that there are more.
     for (const entry of directory.listNow(entriesMax - seen + 1)) {
       seen++;
       if (time.isPauseDue) await time.pause();
@@ -62,7 +62,7 @@ export async function findFiles(root: Directory, options: FindFilesOptions): Pro
   }
 }
 
-/** Some milliseconds of work. */
+/** Files per batch: some milliseconds of work. */
 const FILES_AT_ONCE = 500;
 
 function openIfThere(parent: Directory, name: string): Directory | undefined {

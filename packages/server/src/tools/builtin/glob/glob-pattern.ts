@@ -3,12 +3,12 @@ import type { ToolLimits } from '../../tool-limits.ts';
 
 /**
  * A glob: `*` and `?` within a name, `**` for any number of directories, `[a-z]` and `[!a]` for one character, `{a,b}` for
- * either, and a backslash before what is meant literally. Names that begin with a dot are names like others.
+ * either, and a backslash before a literal character. Names that begin with a dot are not special.
  *
- * It is asked name by name on the way down a tree, so a directory is looked into only if something in it can match.
+ * It is matched name by name on the way down a tree, so a directory is read only if something in it can match.
  *
- * No regular expressions: a pattern comes from a model, and some take forever there. This takes time in proportion to
- * the length of the path times that of all patterns that the braces stand for, which together are bounded.
+ * Does not use regular expressions: a pattern comes from a model, and some take exponential time. This takes time in proportion to
+ * the length of the path times the total length of all alternatives of the braces, which is bounded.
  *
  * @example
  * const glob = new GlobPattern('src/*.ts', limits);
@@ -36,7 +36,7 @@ export class GlobPattern {
     this.start = this.#reach(starts);
   }
 
-  /** The places in a directory of this name; undefined if nothing in it can match. */
+  /** The state in a directory of this name; undefined if nothing in it can match. */
   enter(places: GlobPlaces, directory: string): GlobPlaces | undefined {
     const next: number[] = [];
     for (const at of places) {
@@ -57,7 +57,7 @@ export class GlobPattern {
     });
   }
 
-  /** `**` also stands for no directory at all. */
+  /** Adds the states that follow without a name, because `**` also matches no directory. */
   #reach(places: readonly number[]): GlobPlaces {
     const reached = new Set<number>();
     for (const place of places) {
@@ -75,16 +75,16 @@ export class GlobPattern {
 /** How far a path has matched so far: the parts that its next name may match. */
 export type GlobPlaces = readonly number[];
 
-/** How much braces may stand for. */
+/** The limits of the alternatives of braces. */
 export type GlobBounds = Pick<ToolLimits, 'globAlternativesMax' | 'globAlternativesCharsMax'>;
 
 type Part = '**' | NamePart;
 
-/** A name with what it begins and ends with, which is compared at once. */
+/** A name pattern, with its literal beginning and end, which are compared first. */
 interface NamePart {
   readonly begin: string;
   readonly end: string;
-  /** The tokens between them; null: there are none. */
+  /** The tokens between beginning and end; null if the name is literal. */
   readonly middle: readonly Token[] | null;
 }
 
@@ -98,7 +98,7 @@ function isPart(part: string): boolean {
   return part !== '' && part !== '.';
 }
 
-/** The patterns without braces that a pattern stands for. */
+/** Expands the braces of a pattern to patterns without braces. */
 function expandBraces(
   pattern: string,
   { globAlternativesMax: max, globAlternativesCharsMax: charsMax }: GlobBounds,
@@ -127,7 +127,7 @@ function countChars(texts: readonly string[]): number {
   return texts.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** The first group of braces with a comma in it. Others are meant literally. */
+/** The first group of braces that contains a comma. Other braces are literal. */
 function findGroup(pattern: string): { before: string; options: string[]; after: string } | undefined {
   for (let begin = 0; begin < pattern.length; begin++) {
     if (pattern[begin] === '\\') begin++;
@@ -189,7 +189,7 @@ function toNamePart(tokens: readonly Token[]): NamePart {
   };
 }
 
-/** Half a surrogate pair could match half a pair in a name. */
+/** Whether a token is a literal that can be compared as text. Half of a surrogate pair could match half of a pair in a name. */
 function isPlain(token: Token): boolean {
   return token.type === 'literal' && !/^\p{Surrogate}$/u.test(token.character);
 }
@@ -198,7 +198,7 @@ function toText(tokens: readonly Token[]): string {
   return tokens.map((token) => (token.type === 'literal' ? token.character : '')).join('');
 }
 
-/** `[abc]`, `[a-z]`, `[!a]`, `[]x]`; without its end the bracket is meant literally. */
+/** `[abc]`, `[a-z]`, `[!a]`, `[]x]`; without a closing bracket it is literal. */
 function readSet(characters: readonly string[], begin: number): { token: Token; end: number } | undefined {
   let at = begin + 1;
   const isNegated = characters[at] === '!' || characters[at] === '^';
@@ -223,7 +223,7 @@ function matchName({ begin, end, middle }: NamePart, name: string): boolean {
   return matchTokens(middle, Array.from(name.slice(begin.length, name.length - end.length)));
 }
 
-/** `*` may take any number of characters: on a mismatch the last one takes one more, and none before it has to be asked again. */
+/** Matches tokens. On a mismatch the last `*` takes one more character; earlier ones need not be tried again. */
 function matchTokens(tokens: readonly Token[], characters: readonly string[]): boolean {
   let at = 0;
   let character = 0;

@@ -48,13 +48,13 @@ function checkPattern(pattern: string): void {
   }
 }
 
-/** Files by age, of which only the newest are given. */
+/** Collects files and returns only the newest. */
 class Newest {
   readonly #resultsMax: number;
   readonly #bytesMax: number;
   #found: { path: string; mtimeMs: number }[] = [];
   #count = 0;
-  /** Older files are not among the newest ones that are kept. */
+  /** Files older than this are not among the newest ones. */
   #oldestMs = Number.NEGATIVE_INFINITY;
 
   constructor({ globResultsMax, globOutputBytesMax }: ToolLimits) {
@@ -69,7 +69,7 @@ class Newest {
       if (stats.mtimeMs < this.#oldestMs) continue;
       this.#found.push({ path: directory.pathOf(names[at]!), mtimeMs: stats.mtimeMs });
     }
-    // Now and then, so that a hundred thousand are not all kept and sorting is rare.
+    // Pruned only from time to time, so that memory is bounded and sorting is rare.
     if (this.#found.length < this.#resultsMax * 2 + 1_000) return;
     this.#found = this.#sorted();
     this.#oldestMs = this.#found.at(-1)!.mtimeMs;

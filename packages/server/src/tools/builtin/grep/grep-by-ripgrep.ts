@@ -5,15 +5,15 @@ import type { GrepFound, GrepRequest } from './grep-request.ts';
 import { SKIPPED } from '../../workspace/walk.ts';
 
 /**
- * Searches with ripgrep, with options that make it look at what our own search looks at, in the same order. Gives nothing where ripgrep
- * does not run, which must not look like finding nothing.
+ * Searches with ripgrep, with options that make it search the same files as the built-in search, in the same order. Undefined if ripgrep
+ * does not run, which must not look like an empty result.
  */
 export async function grepByRipgrep(ripgrep: string, request: GrepRequest): Promise<GrepFound | undefined> {
   const { directory, file, pattern, workspace, signal, limits } = request;
   const target = file === undefined ? directory.path : directory.pathOf(file);
   const bounds = `--max-depth ${limits.walkDepthMax + 1} --max-columns ${limits.grepLineCharsMax} --max-columns-preview`;
   const skipped = [...SKIPPED, '.fleetloom-*'].flatMap((name) => ['--glob', `!${name}`]);
-  // Without a path it searches where it is, and gives paths without `./`.
+  // Without a path ripgrep searches its working directory, and prints paths without `./`.
   const paths = target === '' ? [] : [target];
   const args = [...FORM.split(' '), ...bounds.split(' '), ...skipped, '--regexp', pattern, '--', ...paths];
   const child = await start(ripgrep, args, workspace);
@@ -48,7 +48,7 @@ async function start(ripgrep: string, args: readonly string[], cwd: string): Pro
 }
 
 interface Run {
-  /** Killed by another process, or stopped here because of its output or its time. */
+  /** The exit code; `killed`: by another process; `stopped`: by this process at a limit of output or time. */
   readonly status: number | 'killed' | 'stopped';
   readonly output: string;
   readonly complaint: string;
@@ -66,7 +66,7 @@ async function runToEnd(child: ChildProcess, { signal, bytesMax, timeoutMs }: Ru
   const stop = (): void => {
     isStopped = true;
     child.kill('SIGKILL');
-    // Other processes that hold them are not waited for.
+    // Does not wait for other processes that have these pipes open.
     child.stdout?.destroy();
     child.stderr?.destroy();
   };
@@ -97,7 +97,7 @@ async function runToEnd(child: ChildProcess, { signal, bytesMax, timeoutMs }: Ru
 
 const COMPLAINT_BYTES = 2_000;
 
-/** The beginning of a stream, in whole lines when it is longer. */
+/** Collects the beginning of a stream, only whole lines if it is longer. */
 function collect(
   stream: NodeJS.ReadableStream | null,
   bytesMax: number,

@@ -4,7 +4,7 @@ import type { Directory } from '../../workspace/directory.ts';
 /** One search: the path, the pattern and the limits. */
 export interface GrepRequest {
   readonly directory: Directory;
-  /** Searches this one only. */
+  /** The name of a file, if only that file is searched. */
   readonly file: string | undefined;
   readonly pattern: string;
   readonly workspace: string;

@@ -1,12 +1,12 @@
-/** A line of a file, or the beginning of one that is longer than what is searched of it. */
+/** A line of a file, or the searched beginning of a longer line. */
 export interface Line {
-  /** Counted from 1. */
+  /** The line number, from 1. */
   readonly number: number;
   readonly text: string;
   readonly isCut: boolean;
 }
 
-/** Splits chunks of bytes into lines, and holds no more than the beginning of one. A newline at the end begins no line. */
+/** Splits chunks of bytes into lines, and holds at most the beginning of one line. A newline at the end does not begin a line. */
 export class LineSplitter {
   readonly #bytesMax: number;
   readonly #onLine: (line: Line) => void;
@@ -21,7 +21,7 @@ export class LineSplitter {
     this.#onLine = onLine;
   }
 
-  /** The chunk may be used for other bytes afterwards. */
+  /** Adds a chunk. Its buffer may be reused afterwards. */
   add(chunk: Buffer): void {
     let at = 0;
     for (let newline = chunk.indexOf(NEWLINE); newline !== -1; newline = chunk.indexOf(NEWLINE, at)) {
@@ -32,7 +32,7 @@ export class LineSplitter {
     if (at < chunk.length) this.#hold(Buffer.from(chunk.subarray(at)));
   }
 
-  /** After the last chunk. */
+  /** Called after the last chunk. */
   end(): void {
     if (this.#held.length > 0) this.#endLine();
   }

@@ -16,8 +16,8 @@ export async function runGrep(input: GrepInput, context: HostContext): Promise<s
   const { lines, remarks } = await files.search(workspace, path ?? '.', async ({ directory, file }) => {
     const request: GrepRequest = { directory, file, pattern, workspace, signal, limits };
     const { ripgrep } = programs;
-    // In the sandbox a directory that becomes a link while ripgrep runs leads nowhere. Where there is none, no command
-    // of an agent runs that could do such a thing, or it may read everything anyway.
+    // In the sandbox, a directory that is replaced by a link while ripgrep runs cannot lead outside. Without a sandbox, either no command
+    // of an agent runs that could replace it, or commands may read everything anyway.
     const found = ripgrep === undefined ? undefined : await grepByRipgrep(ripgrep, request);
     return found ?? (await grepByWalking(request));
   });

@@ -1,4 +1,4 @@
-/** Picks lines from chunks of bytes, and holds no more than those. A newline at the end of a file begins no line. */
+/** Picks lines from chunks of bytes, and holds only these lines. A newline at the end of a file does not begin a line. */
 export class LineRange {
   readonly #first: number;
   readonly #last: number;
@@ -7,9 +7,9 @@ export class LineRange {
   #bytes = 0;
   /** The line that the next byte belongs to. */
   #line = 1;
-  /** Whether that line has a byte yet. */
+  /** Whether the current line has a byte yet. */
   #isBegun = false;
-  /** The newline after a picked line belongs to it only when another one follows. */
+  /** Whether a line was picked: a newline is added only before a further picked line. */
   #hasPicked = false;
 
   constructor({ first, last }: { first: number; last: number }, bytesMax: number) {
@@ -26,7 +26,7 @@ export class LineRange {
     return this.#bytes > this.#bytesMax;
   }
 
-  /** How many lines were seen. */
+  /** The number of lines read so far. */
   get lines(): number {
     return this.#isBegun ? this.#line : this.#line - 1;
   }
@@ -43,7 +43,7 @@ export class LineRange {
     }
   }
 
-  /** `undefined` where the file has none of the lines. */
+  /** Takes the picked lines; undefined if the file has none of the requested lines. */
   take(): Buffer | undefined {
     return this.#hasPicked ? Buffer.concat(this.#picked) : undefined;
   }
@@ -55,7 +55,7 @@ export class LineRange {
   }
 
   #keep(part: Buffer): void {
-    // A copy, because the buffer of a chunk is used for the next one.
+    // Copied, because the buffer of a chunk is reused for the next one.
     this.#picked.push(Buffer.from(part));
     this.#bytes += part.length;
   }

@@ -11,7 +11,7 @@ export interface ReadInput {
   readonly view_range?: readonly number[] | null | undefined;
 }
 
-/** Gives the text of a file, or some lines of it. */
+/** Returns the text of a file, or some lines of it. */
 export async function runRead(input: ReadInput, { files, workspace, limits, signal }: HostContext): Promise<string> {
   const { file_path: path, view_range: range } = input;
   const { fileReadBytesMax: bytesMax, fileScanBytesMax: scanBytesMax } = limits;
@@ -51,7 +51,7 @@ async function readRange(handle: FileHandle, request: RangeRequest): Promise<str
   return toText(bytes, path);
 }
 
-/** Lines have to be counted from the beginning, and a sparse file has terabytes without one. */
+/** Scans a file for the requested lines. Bounded, because lines are counted from the beginning, and a sparse file can have terabytes without a line. */
 async function scan(handle: FileHandle, range: LineRange, request: RangeRequest): Promise<void> {
   const { path, first, last, scanBytesMax, signal } = request;
   const chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);

@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { throwIfInterrupted } from '../../tool-failure.ts';
 
 /**
- * The time that a search has. The tool host has one thread, so a search stops now and then to let messages of the server
- * through: other calls, and the interrupt of this one.
+ * The time limit of a search. The tool host has one thread, so a search pauses regularly to let messages of the server
+ * be handled: other calls, and the interrupt of this call.
  */
 export class SearchTime {
   readonly #signal: AbortSignal;
@@ -19,7 +19,7 @@ export class SearchTime {
     return performance.now() >= this.#endsAt;
   }
 
-  /** Whether enough was done for a pause. */
+  /** Whether the search has worked long enough to pause. */
   get isPauseDue(): boolean {
     return performance.now() - this.#pausedAt >= PAUSE_AFTER_MS;
   }

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../base/json/json.ts';
 import { ToolFailure } from '../../tool-failure.ts';
 import { toStrings } from '../../toolset.ts';
 
-/** Throws where the agent's definition does not let it fetch from a host. */
+/** Throws if the agent's definition does not allow the host of a URL. */
 export type CheckDomain = (url: URL) => void;
 
 /** Reads `allowed_domains` and `blocked_domains`: a host is in a domain when it is the domain or ends with a dot and it. */
@@ -23,7 +23,7 @@ function isIn(host: string, domain: string): boolean {
   return host === domain || host.endsWith(`.${domain}`);
 }
 
-/** Hosts come from addresses, in ASCII and small letters; domains from people. A dot at the end changes nothing. */
+/** Normalises a domain, which people may write in any form, to the form of a URL's host. A trailing dot is dropped. */
 function normalize(domain: string): string {
   const text = domain.trim();
   const host = URL.canParse(`http://${text}`) ? new URL(`http://${text}`).hostname : text.toLowerCase();

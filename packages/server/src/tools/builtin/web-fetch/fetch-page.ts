@@ -17,7 +17,7 @@ export interface FetchedPage extends PageText {
   readonly status: number;
 }
 
-/** Fetches a page and follows its redirects. Each step is checked as the first: by `check`, and by where it would connect. */
+/** Fetches a page and follows its redirects. Each redirect is checked like the first URL: by `check`, and by the address to connect to. */
 export async function fetchPage(
   start: URL,
   check: (url: URL) => void,
@@ -61,7 +61,7 @@ function checkUrl(url: URL): void {
     throw new ToolFailure('an address cannot have a user and a password in it');
 }
 
-/** Tries the addresses of the host that may be used, one after the other. */
+/** Tries the allowed addresses of the host, one after the other. */
 async function connect(url: URL, options: FetchPageOptions, signal: AbortSignal): Promise<IncomingMessage> {
   const addresses = await findAddresses(url, options, signal);
   let failure: unknown;

@@ -116,7 +116,7 @@ class PageReader implements TokenizerCallbacks {
   }
 
   #addToHref(text: string): void {
-    // One more character than allowed shows that it is too long.
+    // Keeps one character more than allowed, to detect that the link is too long.
     if (this.#isHref && this.#href !== undefined && this.#href.length <= LINK_CHARS_MAX) this.#href += text;
   }
 

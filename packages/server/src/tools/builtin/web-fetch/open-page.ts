@@ -12,7 +12,7 @@ export interface PageRequest {
   readonly signal: AbortSignal;
 }
 
-/** Asks for a page. Redirects are not followed. Node's own fetch does not accept the address to connect to, so this uses node:http. */
+/** Requests a page, without following redirects. Uses node:http, because Node's `fetch` does not accept the address to connect to. */
 export async function openPage({ url, address, connectMs, signal }: PageRequest): Promise<IncomingMessage> {
   const isSecure = url.protocol === 'https:';
   const hostname = url.hostname.replace(/^\[|\]$/g, '');
@@ -23,7 +23,7 @@ export async function openPage({ url, address, connectMs, signal }: PageRequest)
     method: 'GET',
     agent: false,
     headers: { host: url.host, ...HEADERS },
-    // The name in the certificate; an address has none.
+    // The name to verify in the certificate; empty for an address.
     servername: isIP(hostname) === 0 ? hostname : '',
     signal,
   };
@@ -47,7 +47,7 @@ export async function openPage({ url, address, connectMs, signal }: PageRequest)
   });
 }
 
-/** Answers before the answer, such as 102. */
+/** Interim responses before the final one, such as 102. */
 const INTERIM_MAX = 16;
 
 const HEADERS = {

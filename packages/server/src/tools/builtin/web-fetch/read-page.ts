@@ -9,11 +9,11 @@ import { ToolFailure } from '../../tool-failure.ts';
 export interface PageText {
   readonly text: string;
   readonly isHtml: boolean;
-  /** There was more. */
+  /** Whether the page was truncated. */
   readonly isCut: boolean;
 }
 
-/** Reads a page that is text. Before reading it is looked at whether it is: others may be films. */
+/** Reads a text page. The type is checked before the body is read, which may be a film. */
 export async function readPage(response: IncomingMessage, bytesMax: number): Promise<PageText> {
   const type = readType(response.headers['content-type'] ?? '');
   if (!isReadable(type.name)) {
@@ -32,7 +32,7 @@ function readType(header: string): { name: string; charset: string | undefined }
   return { name: name.trim().toLowerCase(), charset: charset.find((value) => value !== undefined) };
 }
 
-/** Without a type it is decided by the bytes. */
+/** Whether a type is text. Without a type the bytes decide. */
 function isReadable(type: string): boolean {
   return type === '' || type.startsWith('text/') || TEXT_TYPES.test(type);
 }
@@ -50,7 +50,7 @@ function unpack(response: IncomingMessage): Readable {
     );
   }
   response.on('error', (error) => unpacker.destroy(error));
-  // Node types zlib's streams as what they have in common, which is this.
+  // The result of `pipe` has the common type of Node's zlib streams.
   return response.pipe(unpacker);
 }
 
@@ -66,16 +66,16 @@ async function readBytes(stream: Readable, bytesMax: number): Promise<{ bytes: B
   const collector = new ByteCollector(bytesMax);
   let isCut = false;
   for await (const chunk of stream) {
-    // Without an encoding streams give buffers.
+    // Streams without an encoding emit buffers.
     isCut = !collector.add(chunk as Buffer);
     if (isCut) break;
-    // Of a page in chunks of one byte Node would emit thousands within one iteration of the event loop.
+    // Yields, because Node could emit thousands of one-byte chunks within one iteration of the event loop.
     await nextTick();
   }
   return { bytes: collector.bytes(), isCut };
 }
 
-/** A piece at a time: some charsets take a tenth of a second for all of it. */
+/** Decodes a page piece by piece: for some charsets the whole page takes a tenth of a second. */
 function* decode(bytes: Buffer, charset: string | undefined): Generator<void, string> {
   const label = findByteOrder(bytes) ?? charset ?? 'utf-8';
   const decoder = openDecoder(label);
@@ -95,12 +95,12 @@ function openDecoder(label: string): InstanceType<typeof TextDecoder> {
   try {
     return new TextDecoder(label);
   } catch {
-    // An unknown charset. Most pages are UTF-8, whatever they declare.
+    // The charset is unknown. Most pages are UTF-8, whatever they declare.
     return new TextDecoder();
   }
 }
 
-/** On the web all of these mean the one of Windows, and Node 20 reads it as if it were the first. */
+/** Charsets that mean windows-1252 on the web. Node 20 decodes it as if it were ISO 8859-1. */
 const WESTERN = /^(?:iso-?8859-1|latin1|l1|us-ascii|ascii|windows-1252|cp1252|x-cp1252)$/i;
 const C1 = /[\u0080-\u009f]/g;
 const WINDOWS_1252 = Array.from('€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ');

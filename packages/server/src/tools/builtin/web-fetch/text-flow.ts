@@ -1,8 +1,8 @@
-/** Text that is put together from the pieces of a page, with the spaces and line ends that a reader expects. */
+/** Builds the text of a page from pieces, with the spaces and line breaks that a reader expects. */
 export class TextFlow {
   #pieces: string[] = [];
   #pieceChars = 0;
-  /** Many pieces each: joining all of them at the end would take too long at once. */
+  /** Parts of many pieces each: joining all pieces at the end would block for too long. */
   readonly #parts: string[] = [];
   #length = 0;
   /** The pending line breaks before the next word; only the largest number is written. */
@@ -27,7 +27,7 @@ export class TextFlow {
     this.#hasSpace = words.endsWith(' ');
   }
 
-  /** An element begins or ends. */
+  /** Called when an element begins or ends. */
   mark(name: string, isBegin: boolean): void {
     if (name === 'pre') this.#preformatted = Math.max(0, this.#preformatted + (isBegin ? 1 : -1));
     const level = isBegin ? HEADINGS.indexOf(name) : -1;

@@ -2,9 +2,9 @@ import type { Json, JsonObject } from '../../../base/json/json.ts';
 import { ToolFailure } from '../../tool-failure.ts';
 import { toObject, toObjects } from '../../toolset.ts';
 
-/** An address that the conversation has shown, and where. */
+/** A URL that has appeared in the session, and its source. */
 export interface ShownUrl {
-  /** As `toShownUrl` writes it. */
+  /** The URL as normalised by `toShownUrl`. */
   readonly url: string;
   readonly source: 'user_input' | 'client_tool_results' | 'server_tool_results';
   /** The tool whose result contained the URL. */
@@ -15,8 +15,8 @@ export interface ShownUrl {
 export type ReadShownUrls = () => Promise<Iterable<ShownUrl>>;
 
 /**
- * Reads `url_sources` of an agent: with it, only addresses are fetched that one of its sources has shown. Without it every
- * address may be fetched.
+ * Reads `url_sources` of an agent: with it, only URLs are fetched that have appeared in one of its sources. Without it every
+ * URL may be fetched.
  */
 export function readUrlSources(config: JsonObject, readShown: ReadShownUrls): (url: URL) => Promise<void> {
   const sources = config['url_sources'];
@@ -39,7 +39,7 @@ export function toShownUrl(url: URL): string {
   return plain.href;
 }
 
-/** A source that is not named narrows nothing. */
+/** Whether the filter of a source allows a tool. A source without a filter allows all tools. */
 function isOpen(filter: Json | undefined, tool: string | undefined): boolean {
   const { type, tools } = toObject(filter);
   const isNamed = toObjects(tools).some(({ name }) => name === tool);

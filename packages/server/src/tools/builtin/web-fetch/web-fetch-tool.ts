@@ -62,7 +62,7 @@ const describe = oncePerLimits(({ webFetchUrlCharsMax }) =>
   }),
 );
 
-/** Tokens are not counted here. This many characters are about one. */
+/** The approximate number of characters of one token. Tokens are not counted exactly. */
 const TOKEN_CHARS = 4;
 
 function readCharsMax({ max_content_tokens: tokens }: JsonObject): number {

@@ -11,22 +11,22 @@ export type HostRequest = HostCall & { readonly id: number };
 
 /** A request of the server to a tool host. */
 export type HostCall =
-  /** The first one. */
+  /** The first request. */
   | {
       readonly type: 'open';
       readonly workspace: string;
       readonly programs: HostPrograms;
-      /** Variables of shells beside those of the host. */
+      /** Environment variables of shells in addition to the variables of the host. */
       readonly environment: Readonly<Record<string, string>>;
       /** Limits that differ from the defaults. */
       readonly limits: Partial<ToolLimits>;
     }
   | { readonly type: 'run'; readonly threadId: string; readonly tool: WorkspaceToolName; readonly input: Json }
-  /** Writes an output that is too long for the model to a new file, whose path is the answer. */
+  /** Writes an output that is too long for the model to a new file. The answer has the path. */
   | { readonly type: 'keep'; readonly name: string; readonly text: string }
   /** Ends the shell of a thread. */
   | { readonly type: 'close_thread'; readonly threadId: string }
-  /** Aborts the call with this id, which is still answered. Has no answer of its own. */
+  /** Aborts the call with this id, which still gets an answer. This request itself gets none. */
   | { readonly type: 'cancel' };
 
 /** What a tool host sends to the server. */

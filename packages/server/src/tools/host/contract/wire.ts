@@ -1,5 +1,5 @@
 /**
- * Messages between the server and a tool host: JSON in UTF-8, each behind its length in four bytes. Both sides refuse a
+ * Reads messages between the server and a tool host: JSON in UTF-8, each after its length in four bytes. Both sides reject a
  * message by its length, before they hold or parse any of it.
  */
 export class MessageReader {

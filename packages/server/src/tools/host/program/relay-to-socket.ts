@@ -4,7 +4,7 @@ import { connect, createServer } from 'node:net';
 export async function relayToSocket(socketPath: string, port: number): Promise<void> {
   const server = createServer({ allowHalfOpen: true }, (near) => {
     const far = connect({ path: socketPath, allowHalfOpen: true });
-    // One side that breaks or is gone takes the other one with it; one that has sent everything may still receive.
+    // If one side fails or closes, the other one is closed too. A side that has sent everything may still receive.
     near.on('error', () => far.destroy()).on('close', () => far.destroy());
     far.on('error', () => near.destroy()).on('close', () => near.destroy());
     near.pipe(far);

@@ -17,7 +17,7 @@ export async function runTool(name: WorkspaceToolName, input: Json, context: Hos
 
 type RunInHost = (input: never, context: HostContext) => Promise<ToolResult | string>;
 
-/** Loaded by the first call of each: the first call of a session waits for everything that its host loads. */
+/** The tools, each loaded by its first call: the first call of a session waits for everything that its host loads. */
 const tools: { readonly [Name in WorkspaceToolName]: () => Promise<RunInHost> } = {
   bash: async () => async (input: BashInput, context) => await context.shells.run(input, context),
   read: async () => (await import('../../builtin/read/run-read.ts')).runRead,

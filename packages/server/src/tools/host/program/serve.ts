@@ -16,7 +16,7 @@ import { runTool } from './run-tool.ts';
 export async function serve(input: Readable, output: Writable): Promise<void> {
   const reader = new MessageReader(toolLimits.toolHostRequestBytesMax);
   const shells = new Shells();
-  /** How to interrupt the calls that are under way. */
+  /** The controllers that abort the calls in progress. */
   const calls = new Map<number, AbortController>();
   let session: Session | undefined;
 
@@ -93,7 +93,7 @@ async function keep(
   }
 }
 
-/** The server ends a host that sends more than it may, so a result that is too large is never sent. */
+/** Encodes an answer. A result that is too large is replaced by an error, because the server would kill the host for it. */
 function encodeAnswer(answer: HostAnswer, bytesMax: number): Buffer {
   try {
     return encodeMessage(answer, bytesMax);

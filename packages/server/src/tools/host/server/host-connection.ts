@@ -16,8 +16,8 @@ interface PendingCall {
 }
 
 /**
- * The calls of one process of a tool host. Each has a deadline, and a short one after it was interrupted. When the process
- * ends, hangs or sends what was not asked for, it is killed and all calls that are under way fail.
+ * The calls of one process of a tool host. Each has a deadline, and a shorter one after an interrupt. When the process
+ * ends, hangs or sends an unexpected message, it is killed and all calls in progress fail.
  */
 export class HostConnection {
   readonly #limits: ToolLimits;
@@ -28,7 +28,7 @@ export class HostConnection {
   #shells = 0;
   #failure: ToolFailure | undefined;
 
-  /** Throws a {@link ToolFailure} when the machine does not start it. */
+  /** Starts a process. Throws a {@link ToolFailure} if the machine cannot start it. */
   static async start(options: HostProcessOptions): Promise<HostConnection> {
     const connection = new HostConnection(options.limits);
     try {
@@ -47,7 +47,7 @@ export class HostConnection {
     this.#limits = limits;
   }
 
-  /** Settles when the process is gone, and everything that it started. */
+  /** Settles when the process and all processes that it started are gone. */
   get gone(): Promise<void> {
     return this.#process?.gone ?? Promise.resolve();
   }
@@ -56,7 +56,7 @@ export class HostConnection {
     return this.#failure !== undefined;
   }
 
-  /** How many shells were open when it last answered. */
+  /** The number of open shells in the last answer. */
   get shells(): number {
     return this.#shells;
   }
@@ -68,7 +68,7 @@ export class HostConnection {
     const answer = new Promise<HostAnswer>((resolve, reject) => {
       this.#pending.set(id, { resolve, reject });
     });
-    // It may fail while the request still waits to be sent.
+    // The answer may reject while the request still waits to be sent.
     ignoringFailure(answer);
     const timers = [setTimeout(() => this.end(`it did not answer within ${timeoutMs} ms`), timeoutMs)];
     const onAbort = (): void => void timers.push(this.#cancel(id));
@@ -83,7 +83,7 @@ export class HostConnection {
     }
   }
 
-  /** Kills the process. All calls fail at once, for this reason. */
+  /** Kills the process. All calls fail at once with this reason. */
   end(reason: string): void {
     const isStarted = this.#answers > 0;
     this.#fail(
@@ -113,7 +113,7 @@ export class HostConnection {
     });
   }
 
-  /** The host does not know a request that still waits to be sent; {@link #send} drops it when its turn comes. */
+  /** Cancels a call. If its request still waits to be sent, the host does not know it, and {@link #send} drops it. */
   #cancel(id: number): NodeJS.Timeout {
     ignoringFailure(this.#process?.send(() => this.#encode({ type: 'cancel', id })));
     return setTimeout(() => this.end('it did not stop when it was interrupted'), this.#limits.toolHostCancelMs);

@@ -11,12 +11,12 @@ import type { ToolLimits } from '../../tool-limits.ts';
 import type { HostPrograms } from '../../builtin/host-programs.ts';
 import { findHostProgram, findSandboxedProgram, toSandboxedPath } from './host-program.ts';
 
-/** How hosts are started, with a sandbox or without one. */
+/** The settings for starting hosts, with or without a sandbox. */
 export interface HostLauncherOptions {
   readonly openSandbox: () => Promise<SandboxState>;
-  /** Runs commands on the whole machine where there is no sandbox. */
+  /** Whether commands run on the whole machine if there is no sandbox. */
   readonly allowsUnsandboxedBash: boolean;
-  /** Only some hosts may be reached, which nothing but a sandbox makes sure of. */
+  /** Whether only some hosts may be reached, which only a sandbox can enforce. */
   readonly isNetworkLimited: boolean;
   readonly findProgram: FindProgram;
   readonly limits: ToolLimits;
@@ -24,22 +24,22 @@ export interface HostLauncherOptions {
   readonly openMounts?: (() => Promise<HostMounts>) | undefined;
 }
 
-/** Mounts of the sandbox of a session beside its workspace. */
+/** Mounts of the sandbox of a session in addition to its workspace. */
 export type HostMounts = Pick<LaunchRequest, 'covers'> & {
   readonly isWritable: boolean;
   readonly readOnlyPaths: NonNullable<LaunchRequest['readOnlyPaths']>;
   readonly writablePaths: readonly string[];
-  /** How git in the sandbox reaches the repositories of the session, if it has any. */
+  /** The relay through which git in the sandbox reaches the repositories of the session, if it has any. */
   readonly gitRelay?: SandboxGitRelay | undefined;
-  /** How its programs reach other hosts, if its environment allows some. */
+  /** The proxy through which programs reach other hosts, if the environment allows any. */
   readonly egress?: SandboxEgress | undefined;
-  /** The packages of its environment, if any are installed. */
+  /** The packages of the environment, if any are installed. */
   readonly packages?: InstalledPackages | undefined;
 };
 
-/** How the tool host of one session is started. */
+/** Prepares the start of the tool host of one session. */
 export interface HostLauncher {
-  /** Throws a {@link ToolFailure} where commands may not run. */
+  /** Throws a {@link ToolFailure} if commands may not run. */
   checkBash(): Promise<void>;
   prepare(workspace: string): Promise<HostLaunch>;
 }
@@ -48,13 +48,13 @@ export interface HostLauncher {
 export interface HostLaunch {
   readonly launch: Launch;
   readonly programs: HostPrograms;
-  /** Variables of the shells beside those of the host. */
+  /** Environment variables of shells in addition to the variables of the host. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
 /**
- * In the sandbox where there is one. Where there is none the tools that work on files run without: they keep themselves
- * to the workspace in any case. Commands run there only if the operator allows it.
+ * Creates the launcher. Hosts run in the sandbox if there is one. Otherwise the tools for files run without it: they restrict themselves
+ * to the workspace in any case. Commands run without a sandbox only if the operator allows it.
  */
 export function createHostLauncher(options: HostLauncherOptions): HostLauncher {
   const { openSandbox, findProgram, limits } = options;
@@ -114,7 +114,7 @@ function launchWithout(workspace: string, programs: HostPrograms, limits: ToolLi
   return { launch: createNoSandbox().launch(request), programs, environment: {} };
 }
 
-/** A sandbox follows a symbolic link, and would have the directory that it leads to as the workspace. */
+/** Throws if the workspace is a link: a sandbox would follow it and mount its target as the workspace. */
 async function checkWorkspace(workspace: string): Promise<void> {
   const real = await realpath(workspace).catch(() => undefined);
   if (real === workspace) return;

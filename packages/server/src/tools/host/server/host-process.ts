@@ -22,22 +22,22 @@ export interface HostProcessEvents {
 }
 
 /**
- * The process of a tool host, with its pipes. An agent may have taken it over: what it sends is bounded before it is held,
- * and everything that it started is killed with it.
+ * The process of a tool host, with its pipes. An agent may control it: its messages are bounded before they are held,
+ * and all processes that it started are killed with it.
  */
 export class HostProcess {
-  /** Settles when the process is gone, and everything that it started. */
+  /** Settles when the process and all processes that it started are gone. */
   readonly gone: Promise<void>;
   readonly #child: ChildProcess;
   readonly #marker: string;
-  /** Messages leave one after the other: a host that does not read must not fill our memory. */
+  /** Messages are sent one after the other, so that a host that does not read cannot fill the memory of the server. */
   #sending: Promise<unknown> = Promise.resolve();
-  /** Settles when everything is killed that is there to be killed. */
+  /** Settles when all processes of the host are killed. */
   #killed: Promise<void> | undefined;
-  /** The end of what it wrote to stderr. */
+  /** The end of the process's stderr. */
   #complaint = '';
 
-  /** Throws when the machine does not start it. */
+  /** Starts a process. Throws if the machine cannot start it. */
   static async start(options: HostProcessOptions, events: HostProcessEvents): Promise<HostProcess> {
     const { launch, workspace, limits } = options;
     const marker = randomUUID();
@@ -53,7 +53,7 @@ export class HostProcess {
     this.gone = this.#watch(events);
   }
 
-  /** Makes the message when those before it have left, and sends it. Rejects when it could not be made. */
+  /** Creates and sends a message after the earlier ones were sent. Rejects if `make` throws. */
   async send(make: () => Buffer): Promise<void> {
     const turn = this.#sending.then(async () => {
       await untilDrained(this.#stdin);
@@ -96,10 +96,10 @@ export class HostProcess {
     const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve) => {
       this.#child.on('exit', (...exit) => resolve(exit));
     });
-    // Its last answers may still be in the pipes.
+    // The last answers may still be in the pipes.
     await settlesWithin(closed, DRAIN_MS);
     onProblem(explainExit(code, signal, this.#complaint));
-    // Processes that left its group would survive without a sandbox.
+    // Kills again: without a sandbox, processes that have left the group would survive.
     this.kill();
     await this.#killed;
   }
@@ -118,7 +118,7 @@ export class HostProcess {
   }
 }
 
-/** Marks all processes that a host started, so that they are found in any process group. */
+/** The variable that marks all processes of a host, so that they are found in any process group. */
 const HOST_VARIABLE = `${MARKER_PREFIX}HOST`;
 const DRAIN_MS = 500;
 const COMPLAINT_CHARS = 4_000;
@@ -134,7 +134,7 @@ async function untilDrained(stream: Writable): Promise<void> {
   });
 }
 
-/** The sandbox gives the exit code of what ran in it, where a signal is a number above 128. */
+/** Describes an exit. The sandbox returns the exit code of its program, in which a signal is a number above 128. */
 function explainExit(code: number | null, signal: NodeJS.Signals | null, complaint: string): string {
   if (complaint.includes('heap out of memory')) return 'out of memory';
   if (signal === 'SIGKILL' || code === KILLED) return 'it was killed';

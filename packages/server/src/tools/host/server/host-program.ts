@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { ReadOnlyPath } from '../../sandbox/sandbox.ts';
 
-/** The program of the tool host as it is started: Node, its file, and what both need in a sandbox. */
+/** The program of the tool host: Node, its main file, and the paths that both need in a sandbox. */
 export interface HostProgram {
   readonly node: string;
   readonly main: string;
@@ -11,8 +11,8 @@ export interface HostProgram {
 }
 
 /**
- * Where the program is on this machine. It is always the compiled one, also when the server runs from its sources: a
- * sandbox has none of the tools that would compile it.
+ * The program on this machine. It is always the compiled one, even if the server runs from its sources: a
+ * sandbox does not have the tools to compile it.
  */
 export function findHostProgram(): HostProgram {
   const main = join(packageDirectory, MAIN);
@@ -21,8 +21,8 @@ export function findHostProgram(): HostProgram {
 }
 
 /**
- * The same in a sandbox, which has the package in a directory of its own. So nothing is seen of where it is installed, and
- * modules are found however the package manager has laid them out.
+ * The program in a sandbox, which has the package in a directory of its own. So the place of its installation is hidden, and
+ * modules are found in any layout of the package manager.
  */
 export function findSandboxedProgram(): HostProgram {
   const { node } = findHostProgram();
@@ -41,10 +41,10 @@ export function findSandboxedProgram(): HostProgram {
 }
 
 const MAIN = 'dist/tools/host/main.js';
-/** At the root, because every other directory may be one that the operator lets in. */
+/** A directory at the root, because the operator may mount any other directory. */
 const SANDBOX_DIRECTORY = '/fleetloom';
 
-/** By its own name, because this file may have been put into a bundle. */
+/** The package's own manifest, found by name, because this file may be in a bundle. */
 const packageFile = createRequire(import.meta.url).resolve('@fleetloom/server/package.json');
 const packageDirectory = dirname(packageFile);
 
@@ -54,7 +54,7 @@ function findModule(name: string): string {
   return directory;
 }
 
-/** Where a program of the machine is in the sandbox: those of the system are there, others are let in one by one. */
+/** The path of a program in the sandbox: system directories are mounted as a whole, other programs one by one. */
 export function toSandboxedPath(
   program: string | undefined,
   name: string,

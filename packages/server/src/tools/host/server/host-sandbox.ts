@@ -10,7 +10,7 @@ import { startLaunch } from './start-launch.ts';
 
 /**
  * A sandbox in which the tool host runs, if there is one. Node may be installed such that it does not start inside, with
- * libraries in places of their own: then there is none, as if it were not installed. Throws a {@link ToolFailure} when the
+ * libraries in other directories: then the sandbox counts as unavailable. Throws a {@link ToolFailure} when the
  * machine has no room to try it.
  */
 export async function openHostSandbox(options: BubblewrapOptions): Promise<SandboxState> {

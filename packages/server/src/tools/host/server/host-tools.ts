@@ -23,16 +23,16 @@ export interface HostToolsOptions {
 /** The tools of a session that run in its tool host. */
 export interface HostTools {
   readonly tools: readonly Tool[];
-  /** Writes an output that is too long for the model to a file of the workspace, and gives its path. */
+  /** Writes an output that is too long for the model to a file of the workspace, and returns its path. */
   readonly keep: (name: string, text: string, context: ToolContext) => Promise<string>;
   closeThread(threadId: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Inputs are checked here; the work is done in the host. */
+/** Creates the tools. Inputs are checked in the server; the work runs in the host. */
 export function createHostTools({ tools, host, launcher, locks, limits }: HostToolsOptions): HostTools {
   const { toolHostCallMs, bashTimeoutMs } = limits;
-  /** For each thread with a shell, which process of the host it is in. */
+  /** The generation of the host process that has the shell of a thread, by thread. */
   const shells = new Map<string, number>();
   return {
     tools: tools.map(bind),
@@ -50,7 +50,7 @@ export function createHostTools({ tools, host, launcher, locks, limits }: HostTo
 
   function bind({ name, define }: HostTool): Tool {
     return bindTool(define(limits), async (input, context) => {
-      // A tool with a shell takes commands in this form.
+      // The cast: every tool with a shell has this input.
       if (builtInTools[name].hasShell === true) return await runInShell(name, input as BashInput, context);
       return toResult(await run(name, input, context, toolHostCallMs));
     });
@@ -62,7 +62,7 @@ export function createHostTools({ tools, host, launcher, locks, limits }: HostTo
     context: ToolContext,
     timeoutMs: number,
   ): Promise<HostResult> {
-    // Every schema lets plain JSON through; only the types of the inputs do not say so.
+    // The cast is safe because every input schema accepts only plain JSON.
     return await host.call({ type: 'run', threadId: context.threadId, tool, input: input as Json }, context, timeoutMs);
   }
 
@@ -70,31 +70,31 @@ export function createHostTools({ tools, host, launcher, locks, limits }: HostTo
     const { command, restart, timeout_ms: timeoutMs } = input;
     if (restart !== true && (command ?? '') === '') throw new ToolFailure('give a command, or set restart');
     if (command?.includes('\0')) throw new ToolFailure('a command cannot have a NUL in it');
-    // Commands of one thread wait for each other, also when the model asks for several at once. The host enforces the
-    // timeout of a command; when it has not answered some time after that, it hangs.
+    // Commands of one thread wait for each other, even if the model requests several at once. The host enforces the
+    // timeout of a command; if it has not answered some time after that, it hangs.
     return await waitInLine(context, async () => {
       await launcher.checkBash();
       const patienceMs = (timeoutMs ?? bashTimeoutMs) + toolHostCallMs;
       try {
         return toShellResult(input, context, await run(name, input, context, patienceMs));
       } finally {
-        // An interrupted command takes its shell along.
+        // An interrupt ends the shell with the command.
         if (context.signal.aborted) shells.set(context.threadId, NO_PROCESS);
       }
     });
   }
 
-  /** A command that begins in a new shell because the old one is gone has to say so. */
+  /** The result of a command. If it ran in a new shell because the old one is gone, the result reports that. */
   function toShellResult({ restart }: BashInput, { threadId, hadShell }: ToolContext, result: HostResult): ToolResult {
     const { generation } = result;
-    // A session that was idle for long, or on another server, comes back without its shells.
+    // A session that was idle for long, or on another server, has lost its shells.
     const before = shells.get(threadId) ?? (hadShell === true ? NO_PROCESS : generation);
     shells.set(threadId, generation);
     if (before === generation || restart === true) return toResult(result);
     return toResult({ ...result, text: `${LOST}\n\n${result.text}` });
   }
 
-  /** A call that is interrupted before it is its turn does not wait for it. */
+  /** Runs work in the turn of its thread. An interrupted call stops waiting at once. */
   async function waitInLine(context: ToolContext, work: () => Promise<ToolResult>): Promise<ToolResult> {
     const { threadId, signal } = context;
     return await new Promise((resolve, reject) => {

@@ -19,19 +19,19 @@ export interface ToolHostOptions {
   /** Limits that differ from the defaults. */
   readonly changedLimits?: Partial<ToolLimits> | undefined;
   readonly clock?: Clock | undefined;
-  /** The workspace of the API that the session belongs to. */
+  /** Finds the API workspace that the session belongs to. */
   readonly findTenant?: (() => Promise<string | undefined>) | undefined;
 }
 
-/** The result of a tool call, and which host process gave it. */
+/** The result of a tool call, and the host process that returned it. */
 export type HostResult = Pick<HostAnswer, 'text' | 'isError'> & {
-  /** Which process it was: shells of an earlier one are gone. */
+  /** The number of the host process. Shells of earlier processes are gone. */
   readonly generation: number;
 };
 
 /**
- * The tool host of one session: a process that runs its tools. It is started by the first call, and again by the first one
- * after it has ended, for whatever reason.
+ * The tool host of one session: a process that runs its tools. It is started by the first call, and again by the first call
+ * after it has ended for any reason.
  */
 export class ToolHost implements LiveHost {
   readonly #options: ToolHostOptions;
@@ -39,7 +39,7 @@ export class ToolHost implements LiveHost {
   readonly #commands: CallSlots;
   readonly #others: CallSlots;
   readonly #closing = new AbortController();
-  /** The last one that was started. */
+  /** The process that was started last. */
   #process: HostedProcess | undefined;
   #starting: Promise<HostedProcess> | undefined;
   #underWay = 0;
@@ -69,11 +69,11 @@ export class ToolHost implements LiveHost {
     return this.#usedAt;
   }
 
-  /** Throws a {@link ToolFailure} when the call was not answered: the process ended, hung, or could not be started. */
+  /** Runs a call. Throws a {@link ToolFailure} if it gets no answer: the process ended, hung, or could not be started. */
   async call(call: HostCall, { openWorkspace, signal }: ToolContext, timeoutMs: number): Promise<HostResult> {
     this.#underWay++;
     try {
-      // Commands may take ten minutes, and must not keep others from reading a file.
+      // Commands have slots of their own, because they may take ten minutes and must not block calls that read a file.
       const slots = call.type === 'run' && builtInTools[call.tool].hasShell === true ? this.#commands : this.#others;
       return await slots.hold(signal, async () => {
         const opening = this.#open(await openWorkspace());
@@ -88,10 +88,10 @@ export class ToolHost implements LiveHost {
     }
   }
 
-  /** Ends the shell of a thread, if there is one. */
+  /** Ends the shell of a thread, if it has one. */
   async closeThread(threadId: string): Promise<void> {
     const { toolHostCallMs: timeoutMs } = this.#options.limits;
-    // If this fails, the process has ended, and the shell with it.
+    // If the call fails, the process has ended, and the shell with it.
     await this.#process?.connection.call({ type: 'close_thread', threadId }, { timeoutMs }).catch(() => undefined);
   }
 
@@ -99,7 +99,7 @@ export class ToolHost implements LiveHost {
     this.#process?.connection.end('another session needed its place');
   }
 
-  /** Kills it with everything that it started. Calls that are under way fail. */
+  /** Kills the process with all processes that it started. Calls in progress fail. */
   async close(): Promise<void> {
     this.#closing.abort();
     this.#process?.connection.close();
@@ -124,7 +124,7 @@ export class ToolHost implements LiveHost {
 
   async #start(workspace: string, workspaceId: string): Promise<HostedProcess> {
     const { limits, changedLimits = {} } = this.#options;
-    // Otherwise what the last one has left would work on the same files.
+    // Waits, because processes of the last host would work on the same files.
     await settlesWithin(Promise.resolve(this.#process?.connection.gone), GONE_MS);
     const { connection, programs, environment } = await this.#spawn(workspace);
     this.#process = { connection, workspaceId, generation: (this.#process?.generation ?? 0) + 1 };
@@ -134,7 +134,7 @@ export class ToolHost implements LiveHost {
     return this.#process;
   }
 
-  /** In one of the places that the hosts of all sessions share, which it leaves when it is gone. */
+  /** Starts a process in one of the slots that the hosts of all sessions share. It releases the slot when it is gone. */
   async #spawn(workspace: string): Promise<Omit<HostLaunch, 'launch'> & { connection: HostConnection }> {
     const { hosts, launcher, limits, findTenant } = this.#options;
     const { signal } = this.#closing;
@@ -159,10 +159,10 @@ interface HostedProcess {
   readonly generation: number;
 }
 
-/** How long a process that was killed is waited for. One that hangs in the kernel may never be gone. */
+/** How long to wait for the end of a killed process. A process that hangs in the kernel may never end. */
 const GONE_MS = 5_000;
 
-/** Which directory it is, whatever becomes of its path: a sandbox keeps the one that it was started with. */
+/** The identity of the workspace directory, even if its path is replaced: a sandbox keeps the directory that it was started with. */
 async function identify(workspace: string): Promise<string> {
   const stats = await lstat(workspace).catch(() => undefined);
   if (stats?.isDirectory()) return `${stats.dev}:${stats.ino}`;

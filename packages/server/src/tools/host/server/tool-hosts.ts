@@ -5,35 +5,35 @@ import { ToolFailure } from '../../tool-failure.ts';
 import { type ToolLimits, toToolLimits } from '../../tool-limits.ts';
 import { openHostSandbox } from './host-sandbox.ts';
 
-/** A tool host that takes one of the places. */
+/** A tool host that occupies one of the slots. */
 export interface LiveHost {
-  /** No call is under way. */
+  /** Whether no call is in progress. */
   readonly isIdle: boolean;
   readonly shells: number;
   /** When the last call ended, on a steady clock. */
   readonly usedAt: number;
-  /** The tenant of its session: each has a share of the places. Undefined: it has no limit of its own. */
+  /** The tenant of the session. Each tenant has a share of the slots. Undefined: no share applies. */
   readonly tenant?: string | undefined;
-  /** Ends its process. It starts again with its next call. */
+  /** Ends the process of the host. The next call starts it again. */
   evict(): void;
 }
 
 /**
- * What the tool hosts of all sessions of a server share: a number of places, and the sandbox.
+ * The resources that the tool hosts of all sessions of a server share: a number of slots, and the sandbox.
  *
- * When all places are taken, the host that was unused for longest makes room. One with shells is spared, because their
+ * When all slots are occupied, the least recently used idle host is evicted. A host with shells is spared, because their
  * directories and variables would be lost, unless it was unused for very long.
  *
- * One tenant takes at most half of the places, so that its long commands do not stop the tools of all others. Of those that
- * wait, the tenant with the fewest hosts comes first.
+ * One tenant occupies at most half of the slots, so that its long commands do not stop the tools of all others. Of the waiting
+ * hosts, the host of the tenant with the fewest slots comes first.
  */
 export class ToolHosts {
   readonly #limits: ToolLimits;
   readonly #clock: Clock;
   readonly #taken = new Set<Place>();
-  /** Places whose hosts are being evicted. */
+  /** Slots whose hosts are being evicted. */
   readonly #leaving = new Set<Place>();
-  /** Sessions that wait for a place, in order. */
+  /** Hosts that wait for a slot, in order. */
   readonly #waiting: Waiter[] = [];
   readonly #sandboxes = new Map<string, Promise<SandboxState>>();
   #looking: NodeJS.Timeout | undefined;
@@ -43,12 +43,12 @@ export class ToolHosts {
     this.#clock = clock;
   }
 
-  /** How many hosts have a place. */
+  /** The number of hosts with a slot. */
   get size(): number {
     return this.#taken.size;
   }
 
-  /** Waits for a place. Throws a {@link ToolFailure} when none becomes free in time. Gives how to leave it. */
+  /** Waits for a slot and returns the function that releases it. Throws a {@link ToolFailure} if no slot becomes free in time. */
   async enter(host: LiveHost, signal: AbortSignal): Promise<() => void> {
     const place: Place = { host };
     const isNext = !this.#waiting.some((waiter) => this.#canTake(waiter.place));
@@ -82,14 +82,14 @@ export class ToolHosts {
     return ready.find(({ place: { host } }) => counts.get(host.tenant) === fewest);
   }
 
-  /** A host has become idle. */
+  /** Called when a host has become idle. */
   hostIsIdle(): void {
     this.#makeRoom();
   }
 
   /**
-   * Decided once for a server. Otherwise an agent that takes all processes of the machine for a moment could make it look
-   * as if there were no sandbox, and where bash is allowed without one it would get out.
+   * Opens the sandbox, once for a server. Otherwise an agent that uses up all processes of the machine for a moment could make it look
+   * as if there were no sandbox, and would run outside of it if bash is allowed without one.
    */
   async openSandbox(options: BubblewrapOptions): Promise<SandboxState> {
     const key = JSON.stringify([options.allowsNetwork ?? false, options.readOnlyPaths ?? []]);
@@ -98,7 +98,7 @@ export class ToolHosts {
     try {
       return await opening;
     } catch (error) {
-      // The machine had no room to try it, so nothing is decided.
+      // The machine was too short of resources to try the sandbox, so the next call tries again.
       if (this.#sandboxes.get(key) === opening) this.#sandboxes.delete(key);
       throw error;
     }
@@ -111,7 +111,7 @@ export class ToolHosts {
       const enter = (): void => {
         leave();
         stop();
-        // At once, or the next one that asks would take the same place.
+        // Added at once; otherwise the next caller would take the same slot.
         this.#taken.add(place);
         resolve();
       };
@@ -167,19 +167,19 @@ export class ToolHosts {
   }
 }
 
-/** One for each process: the next one of the same session has another. */
+/** The slot of one process. The next process of the same session has another one. */
 interface Place {
   readonly host: LiveHost;
 }
 
-/** A host that waits for a place. */
+/** A host that waits for a slot. */
 interface Waiter {
   readonly place: Place;
   readonly enter: () => void;
 }
 
-/** How many of the places one tenant may take. */
+/** The share of the slots that one tenant may occupy. */
 const TENANT_SHARE = 1 / 2;
 
-/** How often it is looked whether a host with shells was unused for long enough. */
+/** How often to check whether a host with shells was unused for long enough. */
 const LOOK_MS = 1_000;

@@ -4,12 +4,12 @@ import { toObjectId } from './object-format.ts';
 import type { BytePath } from './path-text.ts';
 import { formatTree, parseTree, SUBMODULE_MODE, TREE_MODE, type TreeItem } from './tree-objects.ts';
 
-/** What becomes of paths: a file, or null to remove what is there. */
+/** Changes by path: the new file, or null to remove the present one. */
 export type TreeChanges = ReadonlyMap<BytePath, TreeItem | null>;
 
 /**
  * The id of the tree with these changes. Only the directories on the way to a changed path are read and written. A directory
- * without entries does not exist in git, so one that loses its last entry is removed.
+ * without entries does not exist in git, so a directory that loses its last entry is removed.
  */
 export async function applyToTree(repository: ObjectRepository, tree: string, changes: TreeChanges): Promise<string> {
   if (changes.size === 0) return tree;
@@ -23,13 +23,13 @@ export async function applyToTree(repository: ObjectRepository, tree: string, ch
     const items = new Map(known.get(path));
     for (const [name, child] of node.children) {
       if (stride.isOver()) yield;
-      // The files of a submodule are not those of its repository.
+      // Files below a submodule belong to another repository.
       if (items.get(name)?.mode === SUBMODULE_MODE && child.children.size > 0) continue;
       const inside = child.children.size === 0 ? undefined : yield* build(join(path, name), child);
       const item: TreeItem | undefined =
         inside === undefined ? (child.item ?? undefined) : { mode: TREE_MODE, object: inside };
       if (item !== undefined) items.set(name, item);
-      // A file is not removed by the removal of what is said to be below it.
+      // The removal of paths below a name removes a directory, but not a file of that name.
       else if (child.item === null || items.get(name)?.mode === TREE_MODE) items.delete(name);
     }
     if (items.size === 0 && path !== '') return undefined;
@@ -64,7 +64,7 @@ function toNode(changes: TreeChanges): Node {
   return root;
 }
 
-/** The entries of every directory that has a change below it, those that do not exist left out. */
+/** The entries of every existing directory that has a change below it. */
 async function readDirectories(
   repository: ObjectRepository,
   tree: string,
@@ -76,7 +76,7 @@ async function readDirectories(
   for (const [at, path] of paths.entries()) {
     const id = path === '' ? tree : findDirectory(known, path);
     if (id === undefined) continue;
-    // A name with a line feed cannot be asked for by its path.
+    // An object cannot be requested by a path with a line feed.
     const found = path.includes('\n') ? (await repository.read([id]))[0] : contents[at];
     if (found?.type !== 'tree')
       throw new Error(`the snapshots have lost the directory ${path || '.'} of the tree ${tree}`);
@@ -85,14 +85,14 @@ async function readDirectories(
   return known;
 }
 
-/** The tree of a directory, whose parent is known if it exists. */
+/** The tree id of a directory, found in its parent; undefined if it does not exist. */
 function findDirectory(known: ReadonlyMap<BytePath, Map<BytePath, TreeItem>>, path: BytePath): string | undefined {
   const slash = path.lastIndexOf('/');
   const item = known.get(path.slice(0, Math.max(0, slash)))?.get(path.slice(slash + 1));
   return item?.mode === TREE_MODE ? item.object : undefined;
 }
 
-/** Parents come before what is in them. */
+/** The directories with changes below them, parents first. */
 function toDirectories(path: BytePath, node: Node): BytePath[] {
   if (node.children.size === 0) return [];
   return [path, ...[...node.children].flatMap(([name, child]) => toDirectories(join(path, name), child))];

@@ -3,7 +3,7 @@ import type { BytePath } from './path-text.ts';
 import type { SnapshotRepository } from './snapshot-repository.ts';
 import { parseTree, TREE_MODE, type TreeItem } from './tree-objects.ts';
 
-/** What a tree has at a path. Throws a `MissingObject` if one of its trees does not exist. */
+/** The item of a tree at a path. Throws a `MissingObject` if one of the trees on the way does not exist. */
 export async function findItem(
   repository: SnapshotRepository,
   tree: string,

@@ -1,45 +1,45 @@
 /** Numbers that bound snapshots. Each has a test at its edge. */
 export const snapshotLimits = {
-  /** A larger file is not recorded, unless the operator sets another limit, which has a limit itself: files are held in memory. */
+  /** Bytes of a recorded file, by default and the most that an operator may set: files are held in memory. */
   fileBytesMax: 10 * 1024 * 1024,
   fileBytesAtMost: 100 * 1024 * 1024,
-  /** Content that one record stores. Files beyond that are not recorded. */
+  /** Bytes of content that one record stores. Further files are not recorded. */
   recordBytesMax: 1024 * 1024 * 1024,
-  /** Paths that one record looks at. A directory with more fails the record, and that is logged. */
+  /** Paths that one record examines. With more paths the record fails, which is logged. */
   recordPathsMax: 500_000,
-  /** Up to so many new objects are written one by one, more as a pack. */
+  /** New objects that are written as single files. More objects are written as a pack. */
   looseObjectsMax: 64,
-  /** Content that is held in memory before it is written. */
+  /** Bytes of content that are held in memory before they are written. */
   batchBytesMax: 32 * 1024 * 1024,
   /** Single objects of a repository before they are packed. */
   looseObjectsBeforePacking: 2_000,
-  /** Changed files that a frame names. Their count is exact. */
+  /** Changed files that a frame names. The count in the frame is exact. */
   frameFilesMax: 200,
   /** Files that were not recorded that a frame names. */
   frameNotRecordedMax: 50,
-  /** Changed files of its own worktree that a thread reports. */
+  /** Unmerged files that a thread with a worktree of its own reports. */
   unmergedFilesMax: 50,
   /** Files of a conflict that are described to an agent, and characters of their conflicting lines. */
   describedConflictsMax: 20,
   conflictCharsMax: 20_000,
-  /** Processor time to count the lines of all files. Where it does not suffice, those of larger files are not counted. */
+  /** Processor time to count the lines of all files. If it does not suffice, lines of larger files are not counted. */
   countCpuSeconds: 2,
   countedFileBytesMax: 1024 * 1024,
-  /** Private memory, processor time and time of a process that compares files. */
+  /** Bytes of private memory, processor time and time of a process that compares files. */
   diffDataBytesMax: 512 * 1024 * 1024,
   diffCpuSeconds: 10,
   diffMs: 20_000,
-  /** A file in more directories than this is not recorded. */
+  /** Parent directories of a file. A file with more is not recorded. */
   pathDepthMax: 200,
   /** Bytes of the diff of one file. */
   diffBytesMax: 8 * 1024 * 1024,
-  /** A larger `.gitignore` has no effect. */
+  /** Bytes of a `.gitignore`. A larger one has no effect. */
   ignoreFileBytesMax: 1024 * 1024,
-  /** Ignored files of which one turn sees whether they have changed. Of others it sees only that they are new. */
+  /** Ignored files whose changes are detected in each turn. Of further ignored files only new ones are detected. */
   ignoredStampsMax: 1_000,
-  /** Packs of the backup of a session before it is stored as a whole again, and bytes of one of them. */
+  /** Packs of a session's backup before it is stored as a whole again, and bytes of one pack. */
   backupPacksMax: 50,
   backupBytesMax: 512 * 1024 * 1024,
-  /** Nested repositories that one record looks into. */
+  /** Nested repositories that one record lists. */
   nestedRepositoriesMax: 200,
 } as const;

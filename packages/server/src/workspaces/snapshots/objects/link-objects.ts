@@ -3,8 +3,8 @@ import { join } from 'node:path';
 
 /**
  * Makes the objects of other repositories readable, and returns the content of `objects/info/alternates`. Git would follow the
- * alternates of these repositories to any directory, so it gets directories of ours, with links to their objects and
- * without alternates. What is a link there is left out.
+ * alternates of these repositories to any directory, so git gets directories of the server, with links to their objects and
+ * without alternates. Object directories that are links are skipped.
  */
 export async function linkObjects(repository: string, directories: readonly string[]): Promise<string> {
   for (const [index, directory] of directories.entries()) {
@@ -13,11 +13,11 @@ export async function linkObjects(repository: string, directories: readonly stri
     for (const name of OBJECT_DIRECTORIES) {
       const target = join(directory, name);
       const stats = await lstat(target).catch(() => undefined);
-      // One that does not exist may be made later, when the user's repository is packed.
+      // A missing directory may be created later, for example when the user's repository is packed.
       if (stats === undefined || stats.isDirectory()) await symlink(target, join(own, name));
     }
   }
-  // From the directory of objects on, so that a copy of this repository has its own.
+  // Relative to the directory of objects, so that a copy of this repository uses its own links.
   return directories.map((_, index) => `../alternates/${index}\n`).join('');
 }
 

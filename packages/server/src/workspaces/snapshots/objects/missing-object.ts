@@ -1,6 +1,6 @@
 import { GitFailure } from '../../git/git-failure.ts';
 
-/** An object that a recorded tree names, and that neither the snapshots nor the user's repository have. */
+/** The error for an object of a recorded tree that neither the snapshots nor the user's repository have. */
 export class MissingObject extends Error {
   override readonly name = 'MissingObject';
 
@@ -9,7 +9,7 @@ export class MissingObject extends Error {
   }
 }
 
-/** Whether an error says that an object is missing, also as git reports it. */
+/** Whether an error reports a missing object, including errors of git. */
 export function isMissingObject(error: unknown): boolean {
   return error instanceof MissingObject || (error instanceof GitFailure && GIT_WORDS.test(error.stderr));
 }

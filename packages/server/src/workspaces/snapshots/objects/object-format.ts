@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
-/** How a repository names its objects. It must be that of the user's repository, whose objects are read. */
+/** The hash of a repository's object ids. It must be the same as in the user's repository, whose objects are read. */
 export type ObjectFormat = 'sha1' | 'sha256';
 
-/** What an object of git is. */
+/** The type of a git object. */
 export type ObjectType = 'blob' | 'tree';
 
 /** The id that git gives an object. */

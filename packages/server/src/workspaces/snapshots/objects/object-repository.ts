@@ -1,18 +1,18 @@
 import type { GitOutput, GitRunOptions } from '../../git/run-git.ts';
 import type { ObjectFormat, ObjectType } from './object-format.ts';
 
-/** Objects of git, and git commands on them. */
+/** A repository of git objects, and git commands on it. */
 export interface ObjectRepository {
   readonly format: ObjectFormat;
-  /** A larger file is not recorded. */
+  /** Bytes of a file. Larger files are not recorded. */
   readonly fileBytesMax: number;
   /** Runs a git command on this repository. */
   run(args: readonly string[], options?: Partial<GitRunOptions>): Promise<GitOutput>;
-  /** Objects, in order. Each is named by its id or as `<tree>:<path>`; undefined for one that does not exist. */
+  /** Reads objects, in order. Each is named by its id or as `<tree>:<path>`; undefined for an object that does not exist. */
   read(names: readonly string[]): Promise<(StoredObject | undefined)[]>;
-  /** Stores objects. They can be read when this resolves. */
+  /** Stores objects and returns their ids. They can be read once this resolves. */
   write(objects: readonly NewObject[]): Promise<string[]>;
-  /** A path in the repository directory. */
+  /** The path of a file in the repository directory. */
   file(...names: string[]): string;
 }
 

@@ -8,7 +8,7 @@ import { snapshotLimits } from './limits.ts';
 import type { NewObject, ObjectRepository } from './object-repository.ts';
 
 /**
- * Stores objects by their ids: few as files of their own, which needs no process, many as packs, because a directory with
+ * Stores objects by their ids: a few as single files, which needs no process, many as a pack, because a directory with
  * tens of thousands of files is slow to write and to read. Returns the files that were written, which may not be durable yet.
  */
 export async function writeObjects(
@@ -33,7 +33,7 @@ export async function writeObjects(
   return ['pack', 'idx'].map((kind) => repository.file('objects', 'pack', `pack-${name}.${kind}`));
 }
 
-/** An object is complete when it has its name. Undefined: it was there. */
+/** Writes an object as a file, which is complete once it has its name. Undefined if the object existed. */
 async function writeLoose(
   repository: ObjectRepository,
   id: string,
@@ -64,7 +64,7 @@ async function isThere(path: string): Promise<boolean> {
   );
 }
 
-/** The type and the size: four bits of the size in the first byte, seven in each further one. */
+/** Encodes the type and the size: four bits of the size in the first byte, seven bits in each further byte. */
 function toPackHeader(type: NewObject['type'], size: number): Buffer {
   const bytes = [(PACK_TYPES[type] << 4) | (size & 0x0f)];
   for (let rest = Math.floor(size / 16); rest > 0; rest = Math.floor(rest / 128)) {
@@ -77,7 +77,7 @@ function toPackHeader(type: NewObject['type'], size: number): Buffer {
 const PACK_TYPES = { tree: 2, blob: 3 };
 const AT_ONCE = 8;
 
-/** Speed counts here: packing compresses better, later. */
+/** Compresses with the fastest level: packing compresses better later. */
 async function compress(content: Buffer): Promise<Buffer> {
   return await promisify(deflate)(content, { level: 1 });
 }

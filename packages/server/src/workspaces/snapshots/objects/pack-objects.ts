@@ -4,7 +4,7 @@ import type { SnapshotRepository } from './snapshot-repository.ts';
 
 /**
  * Packs single objects once there are many of them: many small files take more room and are slower to find. Nothing is ever
- * dropped, so no reader and no writer has to stop for it. One repository of the process is packed at a time.
+ * dropped, so readers and writers can continue. One repository of the process is packed at a time.
  */
 export async function packObjects(
   repository: SnapshotRepository,

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 
 /**
- * A path from the workspace on, one character (0 to 255) for each byte. File names may have any bytes, and as a string a
- * path can be compared and be the key of a map.
+ * A path in the workspace, one character (0 to 255) for each byte. File names may have any bytes, and as a string a
+ * path can be compared and used as the key of a map.
  */
 export type BytePath = string;
 
@@ -23,16 +23,16 @@ export function toBytePath(text: string): BytePath {
   return Buffer.concat(bytes).toString('latin1');
 }
 
-/** The bytes of a path, as functions of the file system take them. */
+/** The bytes of a path, for functions of the file system. */
 export function toPathBytes(path: BytePath): Buffer {
   return Buffer.from(path, 'latin1');
 }
 
 const ESCAPE = /\\x[0-9a-f]{2}/;
-/** With parentheses, so that splitting keeps them. */
+/** The same pattern with a group, so that `split` keeps the escapes. */
 const ESCAPES = /(\\x[0-9a-f]{2})/;
 
-/** Characters as they are, except backslashes and bytes that are not a part of one. */
+/** Yields characters unchanged, and backslashes and bytes that are not valid UTF-8 as escapes. */
 function* splitText(bytes: Buffer): Iterable<string> {
   for (let at = 0; at < bytes.length; ) {
     const length = [1, 2, 3, 4].find((count) => at + count <= bytes.length && isUtf8(bytes.subarray(at, at + count)));

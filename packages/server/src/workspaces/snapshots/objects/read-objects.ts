@@ -1,6 +1,6 @@
 import type { ObjectRepository, StoredObject } from './object-repository.ts';
 
-/** Objects in order; undefined for one that does not exist. A name with a line feed is not found. */
+/** Reads objects in order; undefined for an object that does not exist. A name with a line feed is not found. */
 export async function readObjects(
   repository: Pick<ObjectRepository, 'run'>,
   names: readonly string[],
@@ -13,7 +13,7 @@ export async function readObjects(
   return names.map((name) => (name.includes('\n') ? undefined : contents.next().value));
 }
 
-/** Callers bound what they read by the sizes of the files. */
+/** A limit that is not reached, because callers limit the sizes of the files that they read. */
 const OUTPUT_BYTES_MAX = 512 * 1024 * 1024;
 
 function* parseBatch(stdout: Buffer): Generator<StoredObject | undefined, undefined> {
@@ -23,7 +23,7 @@ function* parseBatch(stdout: Buffer): Generator<StoredObject | undefined, undefi
     const found = /^[0-9a-f]{40,64} (\w+) (\d+)$/.exec(head);
     at = end + 1;
     if (found === null) {
-      // `<name> missing`, or `<name> ambiguous` for a name that is not an id.
+      // The line is `<name> missing`, or `<name> ambiguous` for a name that is not an id.
       yield undefined;
       continue;
     }

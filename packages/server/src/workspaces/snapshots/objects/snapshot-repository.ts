@@ -19,15 +19,15 @@ export interface SnapshotRepositoryOptions {
 }
 
 /**
- * The git repository that has the recorded files of one session. It has objects and no refs: the frames of the session name
- * the trees. Its configuration is ours alone, and its attributes turn every conversion off, so that bytes are kept exactly.
+ * The git repository with the recorded files of one session. It has objects and no refs: the frames of the session name
+ * the trees. Its configuration comes only from the server, and its attributes disable every conversion, so that bytes are kept exactly.
  */
 export class SnapshotRepository implements ObjectRepository {
   readonly path: string;
   readonly format: ObjectFormat;
   readonly fileBytesMax: number;
   readonly #git: Git;
-  /** Files of objects that may be lost by a power failure. */
+  /** Files of objects that are not durable yet. */
   readonly #unsynced = new Set<string>();
 
   private constructor(git: Git, path: string, { format, fileBytesMax }: Omit<SnapshotRepositoryOptions, 'alternates'>) {
@@ -37,7 +37,7 @@ export class SnapshotRepository implements ObjectRepository {
     this.fileBytesMax = fileBytesMax ?? snapshotLimits.fileBytesMax;
   }
 
-  /** Opens the repository at a path. Undefined if there is none. */
+  /** Opens the repository at a path. Undefined if it does not exist. */
   static async open(git: Git, path: string, fileBytesMax?: number): Promise<SnapshotRepository | undefined> {
     const config = await readFile(join(path, 'config'), 'utf8').catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error;
@@ -47,7 +47,7 @@ export class SnapshotRepository implements ObjectRepository {
     return new SnapshotRepository(git, path, { format, fileBytesMax });
   }
 
-  /** Opens the repository, or creates it. A process that is killed in between leaves nothing at the path. */
+  /** Opens the repository, or creates it. A process that is killed during the creation leaves nothing at the path. */
   static async create(git: Git, path: string, options: SnapshotRepositoryOptions): Promise<SnapshotRepository> {
     const found = await SnapshotRepository.open(git, path, options.fileBytesMax);
     if (found !== undefined) return found;
@@ -90,8 +90,8 @@ export class SnapshotRepository implements ObjectRepository {
   }
 
   /**
-   * Makes everything durable that was written so far, with its directories. Called before a frame names a tree: after a
-   * power failure the log must not name objects that are not there. All at once, so that the disk is flushed few times.
+   * Makes all written objects durable, with their directories. Called before a frame names a tree: after a
+   * power failure the log must not name objects that do not exist. Syncs many files together, so that the disk is flushed few times.
    */
   async sync(): Promise<void> {
     const files = [...this.#unsynced];
@@ -101,7 +101,7 @@ export class SnapshotRepository implements ObjectRepository {
     for (const path of files) this.#unsynced.delete(path);
   }
 
-  /** The tree with these changes made to it. */
+  /** Applies changes to a tree and returns the id of the result. */
   async change(tree: string, changes: TreeChanges): Promise<string> {
     return await applyToTree(this, tree, changes);
   }
@@ -125,7 +125,7 @@ export class SnapshotRepository implements ObjectRepository {
 
 const SYNCS_AT_ONCE = 16;
 
-/** A file that was packed in the meantime is in its pack, which git has made durable. */
+/** Syncs a file. If it was packed and removed in the meantime, git has made the pack durable. */
 async function syncPath(path: string): Promise<void> {
   const handle = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
@@ -142,7 +142,7 @@ function toConfig(format: ObjectFormat): string {
   return `[core]\n\trepositoryformatversion = ${format === 'sha256' ? 1 : 0}\n\tbare = true\n${extensions}`;
 }
 
-/** They win over every `.gitattributes` of the files. `!diff` leaves git to find out whether a file is text. */
+/** Attributes that override every `.gitattributes` of the files. With `!diff` git detects whether a file is text. */
 const ATTRIBUTES =
   '* -text -filter -ident -eol -working-tree-encoding -crlf !diff !merge -export-subst -export-ignore\n';
 

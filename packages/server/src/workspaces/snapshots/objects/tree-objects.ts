@@ -1,20 +1,20 @@
 import type { ObjectFormat } from './object-format.ts';
 import type { BytePath } from './path-text.ts';
 
-/** What a tree has at a name: a file, an executable file, a symbolic link, a submodule or a directory. */
+/** An entry of a tree: a file, an executable file, a symbolic link, a submodule or a directory. */
 export interface TreeItem {
   readonly mode: FileMode | typeof SUBMODULE_MODE | typeof TREE_MODE;
   readonly object: string;
 }
 
-/** Modes of what is recorded: a file, an executable file, a symbolic link. */
+/** The modes of recorded files: a file, an executable file, a symbolic link. */
 export type FileMode = '100644' | '100755' | '120000';
 /** The mode of a submodule: its object is a commit of another repository. */
 export const SUBMODULE_MODE = '160000';
 /** The mode of a directory. */
 export const TREE_MODE = '40000';
 
-/** The entries of a tree object. Old tools wrote other modes of files, which are read as git reads them. */
+/** Parses the entries of a tree object. Other modes of files, written by old tools, are read as git reads them. */
 export function parseTree(content: Buffer, format: ObjectFormat): Map<BytePath, TreeItem> {
   const idBytes = format === 'sha1' ? 20 : 32;
   const items = new Map<BytePath, TreeItem>();
@@ -29,7 +29,7 @@ export function parseTree(content: Buffer, format: ObjectFormat): Map<BytePath, 
   return items;
 }
 
-/** A tree object with these entries. */
+/** Formats a tree object with these entries. */
 export function formatTree(items: ReadonlyMap<BytePath, TreeItem>): Buffer {
   const keys = new Map<string, BytePath>();
   let bytes = 0;
@@ -37,7 +37,7 @@ export function formatTree(items: ReadonlyMap<BytePath, TreeItem>): Buffer {
     keys.set(toSortKey(name, mode), name);
     bytes += mode.length + name.length + 2 + object.length / 2;
   }
-  // One buffer, and keys that are made once: a directory may have tens of thousands of files.
+  // Uses one buffer, and computes each sort key once, because a directory may have tens of thousands of files.
   const content = Buffer.alloc(bytes);
   let at = 0;
   for (const key of [...keys.keys()].sort()) {
@@ -49,7 +49,7 @@ export function formatTree(items: ReadonlyMap<BytePath, TreeItem>): Buffer {
   return content;
 }
 
-/** Git sorts a directory as if its name ended with a slash. */
+/** The sort key of an entry: git sorts a directory as if its name ended with a slash. */
 function toSortKey(name: BytePath, mode: string): string {
   return mode === TREE_MODE ? `${name}/` : name;
 }

@@ -10,8 +10,8 @@ import type { ObjectRepository } from '../objects/object-repository.ts';
 import type { JournalChange } from './write-journal.ts';
 
 /**
- * What is in the way of files that are to be written: a file or a link where a directory has to be, or a directory with files
- * that stay where a file has to be. Found before anything is written.
+ * Finds obstacles to files that are to be written: a file or a link at the path of a directory, or a directory with remaining files
+ * at the path of a file. Called before anything is written.
  */
 export async function findObstacles(directory: string, changes: readonly FileChange[]): Promise<MergeConflict[]> {
   const removed = new Set(changes.filter(({ after }) => after === null).map(({ path }) => toBytePath(path)));
@@ -28,7 +28,7 @@ export async function findObstacles(directory: string, changes: readonly FileCha
   return [...found].map((path) => ({ path: toPathText(path), reason: 'directory' }));
 }
 
-/** The files that do not have the content from before on disk, also those whose content cannot be recorded. */
+/** The files whose content on disk differs from `before`, including files that cannot be recorded. */
 export async function findChanged(
   repository: ObjectRepository,
   directory: string,
@@ -68,7 +68,7 @@ async function statAt(held: HeldPaths, names: readonly BytePath[]): Promise<Stat
   }
 }
 
-/** Whether every file of a directory is removed, and the directory with them. */
+/** Whether all files of a directory, and so the directory, will be removed. */
 async function isEmptied(
   held: HeldPaths,
   names: readonly BytePath[],
@@ -77,7 +77,7 @@ async function isEmptied(
   const directory = await held.hold(names);
   if (directory === undefined) return false;
   const entries = await readdir(directory, { withFileTypes: true, encoding: 'buffer' });
-  // The removal of files removes the directories that they were in, and no others.
+  // An empty directory stays: only directories that lose their last file are removed.
   if (entries.length === 0) return false;
   for (const entry of entries) {
     const inside = [...names, entry.name.toString('latin1')];

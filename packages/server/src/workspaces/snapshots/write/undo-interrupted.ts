@@ -8,18 +8,18 @@ import { toReverse } from './to-reverse.ts';
 import { writeFiles } from './write-files.ts';
 import { endJournal, findLeftJournal, toDraftName, type WriteJournal } from './write-journal.ts';
 
-/** What became of files that a process was writing when it was killed. */
+/** The result of undoing the writes of a process that was killed. */
 export interface UndoneWrite {
   readonly directory: string;
-  /** How many files were set back. */
+  /** The number of files that were set back. */
   readonly undoneCount: number;
-  /** Files that were changed since, so that they are left as they are. */
+  /** Files that were changed afterwards, and therefore not set back. */
   readonly left: readonly string[];
 }
 
 /**
- * Sets the files of a directory back that a process was writing when it was killed. A file that has neither its content from
- * before nor the one that was to be written stays as it is. Undefined: there are none. May be interrupted and called again.
+ * Sets back the files of a directory that a process was writing when it was killed. A file that has neither its content from
+ * before nor the content to be written stays unchanged. Undefined if no write was interrupted. May be interrupted and called again.
  */
 export async function undoInterrupted(
   repository: SnapshotRepository,
@@ -50,7 +50,7 @@ async function removeDrafts(directory: string, paths: readonly BytePath[], draft
   await inDirectories(directory, [...parents], async (parent) => await unlink(toPath(parent, draft)));
 }
 
-/** Only those that are empty. */
+/** Removes the directories that were created, if they are empty. */
 async function removeNewDirectories({ directory, newDirectories }: WriteJournal): Promise<void> {
   for (const path of newDirectories.map(toBytePath).toReversed()) {
     const names = path.split('/');

@@ -7,7 +7,7 @@ import { SnapshotRepository } from '../objects/snapshot-repository.ts';
 import { undoInterrupted, type UndoneWrite } from './undo-interrupted.ts';
 import { listLeftJournals } from './write-journal.ts';
 
-/** Where files may be set back, and where that is reported. */
+/** The check of directories in which files may be set back, and the receiver of reports. */
 export interface UndoOptions {
   readonly canWrite: (directory: string) => Promise<boolean>;
   readonly onProblem: Report;
@@ -15,8 +15,8 @@ export interface UndoOptions {
 }
 
 /**
- * Sets all files back that processes of this machine were writing when they were killed, for the snapshot repositories in a
- * directory. What cannot be set back is reported each time.
+ * Sets back all files that processes of this machine were writing when they were killed, for the snapshot repositories in a
+ * directory. Files that cannot be set back are reported each time.
  */
 export async function undoLeftWrites(
   git: Git,

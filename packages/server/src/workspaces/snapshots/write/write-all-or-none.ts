@@ -8,8 +8,8 @@ import { writeFiles } from './write-files.ts';
 import { beginJournal, endJournal, type JournalChange, toDraftName } from './write-journal.ts';
 
 /**
- * Writes changes to a directory that has their content from before. If one of them fails, those before it are undone, and the
- * error names the file that failed, and all files that could not be set back. What a process that is killed has written is
+ * Writes changes to a directory whose files have the content from before. If one of them fails, the earlier ones are undone, and the
+ * error names the file that failed, and all files that could not be set back. If the process is killed, its writes are
  * undone by `undoInterrupted`.
  */
 export async function writeAllOrNone(
@@ -18,7 +18,7 @@ export async function writeAllOrNone(
   directory: string,
 ): Promise<void> {
   if (changes.length === 0) return;
-  // The journal names objects: they must be there after a power failure, too.
+  // The journal names objects, which must exist even after a power failure.
   await repository.sync();
   const newDirectories = await findNewDirectories(directory, changes);
   const draft = toDraftName(await beginJournal(repository.path, { directory, changes, newDirectories }));
@@ -39,7 +39,7 @@ export async function writeAllOrNone(
   }
 }
 
-/** The paths that could not be set back. */
+/** Undoes changes and returns the paths that could not be set back. */
 async function undo(
   repository: SnapshotRepository,
   done: readonly JournalChange[],
@@ -47,7 +47,7 @@ async function undo(
 ): Promise<readonly string[]> {
   const back = toReverse(done);
   const undone: JournalChange[] = [];
-  // What failed is what is not undone.
+  // The error is ignored: all changes that are not in `undone` are reported.
   await writeFiles(repository, back, directory, { done: undone }).catch(() => {});
   return back.filter((change) => !undone.includes(change)).map(({ path }) => path);
 }

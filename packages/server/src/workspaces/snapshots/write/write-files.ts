@@ -10,16 +10,16 @@ import type { SnapshotRepository } from '../objects/snapshot-repository.ts';
 import { SUBMODULE_MODE, type TreeItem } from '../objects/tree-objects.ts';
 import { type JournalChange, toDraftName } from './write-journal.ts';
 
-/** How files are written. */
+/** Options of {@link writeFiles}. */
 export interface WriteFilesOptions {
-  /** What was written is added to it, also if a later file fails. */
+  /** Receives each written change, even if a later one fails. */
   readonly done?: JournalChange[] | undefined;
-  /** The name under which each file is written before it is put in its place. */
+  /** The temporary name of each file before it is renamed. */
   readonly draft?: string | undefined;
 }
 
 /**
- * Writes changes between two trees to a directory: what they add or modify is written, what they delete is removed, and
+ * Writes changes between two trees to a directory: added and modified files are written, deleted files are removed, and
  * nothing else is touched. Each file appears complete under its name. No symbolic link is followed on the way.
  */
 export async function writeFiles(
@@ -30,7 +30,7 @@ export async function writeFiles(
 ): Promise<void> {
   const held = new HeldPaths(directory);
   try {
-    // From the end, so that a directory is empty when its turn comes. Removals first: a directory may become a file.
+    // In reverse order, so that directories are emptied before they are removed. Removals come first, because a directory may become a file.
     for (const change of changes.filter(({ after }) => after === null).toReversed()) {
       await remove(held, toBytePath(change.path));
       done.push(change);
@@ -51,7 +51,7 @@ export async function writeFiles(
   }
 }
 
-/** A file has at most `fileBytesMax`, unless it was committed before the session. */
+/** Batches whose contents fit into memory. A file has at most `fileBytesMax` bytes, unless it was committed before the session. */
 function* toBatches(changes: readonly JournalChange[], fileBytesMax: number): Iterable<readonly JournalChange[]> {
   const atOnce = Math.max(1, Math.floor((8 * snapshotLimits.batchBytesMax) / fileBytesMax));
   for (let at = 0; at < changes.length; at += atOnce) yield changes.slice(at, at + atOnce);
@@ -63,16 +63,16 @@ async function remove(held: HeldPaths, path: BytePath): Promise<void> {
   if (parent === undefined) return;
   const file = toPath(parent, names.at(-1)!);
   await unlink(file).catch(async (error: unknown) => {
-    // A directory has taken its place. What is in there is not ours.
+    // The file is gone, or a directory has replaced it, whose content is not touched.
     if (isCode(error, 'ENOENT', 'EISDIR')) return;
-    // Some systems report a directory like this, and all of them a file that must not be removed.
+    // Some systems report EPERM for a directory, and all systems for a file that must not be removed.
     const stats = isCode(error, 'EPERM') ? await lstat(file).catch(() => undefined) : undefined;
     if (!stats?.isDirectory()) throw refused(path, 'removed', error);
   });
   await removeEmpty(held, names.slice(0, -1));
 }
 
-/** Git has no empty directories. */
+/** Removes directories that have become empty, because git does not record empty directories. */
 async function removeEmpty(held: HeldPaths, names: readonly BytePath[]): Promise<void> {
   for (let depth = names.length; depth > 0; depth--) {
     const parent = await held.hold(names.slice(0, depth - 1));
@@ -113,13 +113,13 @@ async function putInPlace(held: HeldPaths, draft: Buffer, names: readonly BytePa
     await rename(draft, await target());
   } catch (error) {
     if (!isCode(error, 'EISDIR', 'ENOTEMPTY', 'EEXIST')) throw error;
-    // Empty directories are not recorded, so they are not removed with the files that were in them.
+    // The target is a directory of only empty directories, which are not recorded and so were not removed with files.
     await removeEmptyTree(held, names);
     await rename(draft, await target());
   }
 }
 
-/** Removes a directory that has nothing but directories. Fails with ENOTEMPTY if it has anything else. */
+/** Removes a directory that contains only directories. Fails with ENOTEMPTY if it contains anything else. */
 async function removeEmptyTree(held: HeldPaths, names: readonly BytePath[]): Promise<void> {
   const path = await held.hold(names);
   if (path === undefined) return;
@@ -129,7 +129,7 @@ async function removeEmptyTree(held: HeldPaths, names: readonly BytePath[]): Pro
   await rmdir(toPath((await held.hold(names.slice(0, -1)))!, names.at(-1)!));
 }
 
-/** The file that is replaced, if it is one. */
+/** The stats of the file to be replaced; undefined if there is no regular file. */
 async function findReplaced(path: Buffer): Promise<Stats | undefined> {
   const stats = await lstat(path).catch(() => undefined);
   return stats?.isFile() ? stats : undefined;
@@ -145,14 +145,14 @@ async function writeNew(
   const handle = await open(path, flags, permissions ?? (isExecutable ? 0o777 : 0o666));
   try {
     await handle.writeFile(content);
-    // Without what the umask of this process takes away.
+    // Sets the exact permissions, because `open` applies the umask of this process.
     if (permissions !== undefined) await handle.chmod(permissions);
   } finally {
     await handle.close();
   }
 }
 
-/** A file that only its user may read stays one. If it is executable, those who may read it may run it. */
+/** The permissions of the replaced file. An executable file may be run by all users that may read it. */
 function keepPermissions({ mode }: Stats, isExecutable: boolean): number {
   return (mode & 0o666) | (isExecutable ? (mode & 0o444) >> 2 : 0);
 }

@@ -7,18 +7,18 @@ import { isCode } from '../../../tools/workspace/directory.ts';
 import type { FileChange } from '../diff-trees.ts';
 
 /**
- * What is being written to a directory. It is in a file beside the snapshot repository from before the first file is written
- * until the last one is: a process that was killed leaves it, so that the files can be set back.
+ * The changes that are being written to a directory. Stored in a file next to the snapshot repository from before the first file is written
+ * until after the last one. If the process is killed the journal remains, so that the files can be set back.
  */
 export interface WriteJournal {
   readonly id: string;
   readonly directory: string;
   readonly changes: readonly JournalChange[];
-  /** Directories that did not exist, as texts of paths: parents come first. */
+  /** Directories that did not exist before, as path texts, parents first. */
   readonly newDirectories: readonly string[];
   readonly machine: string;
   readonly pid: number;
-  /** When that process began. */
+  /** The start time of the process. */
   readonly started: string | null;
 }
 
@@ -59,7 +59,7 @@ export async function beginJournal(
   }
 }
 
-/** The files of the directory are as they should be. */
+/** Removes the journal, after the files are written or set back. */
 export async function endJournal(repositoryPath: string, directory: string): Promise<void> {
   const file = fileOf(repositoryPath, directory);
   try {
@@ -69,7 +69,7 @@ export async function endJournal(repositoryPath: string, directory: string): Pro
   }
 }
 
-/** The journal that a process has left behind. Undefined if there is none, or its process is writing. */
+/** The journal of a process that was killed. Undefined if there is no journal, or if its process is still writing. */
 export async function findLeftJournal(repositoryPath: string, directory: string): Promise<WriteJournal | undefined> {
   const journal = await readJournal(fileOf(repositoryPath, directory));
   return journal !== undefined && isLeft(repositoryPath, journal) ? journal : undefined;
@@ -88,14 +88,14 @@ export async function listLeftJournals(
     .map(async (name) => {
       const journal = await readJournal(join(directory, name));
       const repositoryPath = join(directory, basename(name).split('.', 1)[0]!);
-      // A node on another machine that shares the directory may be writing.
+      // Journals of other machines that share the directory are skipped: their processes may be writing.
       const isOurs = journal?.machine === hostname() && isLeft(repositoryPath, journal);
       return isOurs ? [{ repositoryPath, journal }] : [];
     });
   return (await Promise.all(found)).flat();
 }
 
-/** The name under which a file is written before it is put in its place. */
+/** The temporary name of a file before it is renamed. */
 export function toDraftName({ id }: Pick<WriteJournal, 'id'>): string {
   return `.fleetloom-${id}.tmp`;
 }
@@ -105,7 +105,7 @@ const SUFFIX = '.writing';
 /** Journals of this process whose files are being written. */
 const underWay = new Set<string>();
 
-/** One for each directory: the directories of a session are written one after the other. */
+/** The journal file of a directory. The directories of a session are written one after the other. */
 function fileOf(repositoryPath: string, directory: string): string {
   const hash = createHash('sha256').update(directory).digest('hex').slice(0, 16);
   return `${repositoryPath}.${hash}${SUFFIX}`;
@@ -119,7 +119,7 @@ function isLeft(repositoryPath: string, { directory, machine, pid, started }: Wr
 
 async function readJournal(file: string): Promise<WriteJournal | undefined> {
   try {
-    // Only `beginJournal` writes it, and renames it into place.
+    // The content is complete and trusted: only `beginJournal` writes it, and renames it into place.
     return JSON.parse(await readFile(file, 'utf8')) as WriteJournal;
   } catch (error) {
     if (isCode(error, 'ENOENT')) return undefined;
