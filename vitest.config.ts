@@ -75,8 +75,8 @@ export default defineConfig({
     retry: Number(process.env['FLEETLOOM_TEST_RETRIES'] ?? 0),
     hookTimeout: 60_000,
     // More than there are cores: most of what the files take is waiting, for leases, pauses, disks and programs that start. A worker
-    // uses about a third of a core.
-    maxWorkers: availableParallelism() + 4,
+    // uses about 0.4 of a core.
+    maxWorkers: availableParallelism() + 3,
     sequence: { sequencer: LongFilesFirst },
     reporters: ['default'],
     typecheck: { enabled: false },

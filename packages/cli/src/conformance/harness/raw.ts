@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
 /** A request that the SDK would not send. */
 export interface RawRequest {
   readonly method?: string;
@@ -19,8 +21,23 @@ export interface RawAnswer {
   readonly json: any;
 }
 
-/** A request without the SDK. */
+/** A request without the SDK. Like the SDK, it repeats a request that an overloaded server has rejected. */
 export async function sendRaw(
+  target: { readonly url: string; readonly key: string },
+  fetchIt: typeof fetch,
+  request: RawRequest,
+): Promise<RawAnswer> {
+  for (let attempt = 1; ; attempt++) {
+    const answer = await sendOnce(target, fetchIt, request);
+    if (answer.status !== OVERLOADED || attempt === ATTEMPTS_MAX) return answer;
+    await pause(1_000 * Number(answer.headers.get('retry-after') ?? 1));
+  }
+}
+
+const OVERLOADED = 529;
+const ATTEMPTS_MAX = 6;
+
+async function sendOnce(
   { url, key }: { readonly url: string; readonly key: string },
   fetchIt: typeof fetch,
   request: RawRequest,
